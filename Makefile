@@ -1,0 +1,61 @@
+# `make` alone explains the targets. Each target sets up what it needs: nothing has to be run first.
+
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.PHONY: help demo test lint unit spark coverage connect bench docs clean java python
+
+help:  ## print this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: java $(READY)  ## find cold waves in five years of weather; prints a table, draws a picture into ./demo
+	@$(BIN)/python -m trellis.demo
+
+test: java lint unit spark coverage connect  ## run everything that CI runs: lint, types, all tests
+
+lint: $(READY)  ## check style, format and types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+unit: $(READY)  ## run the tests that need no JVM
+	$(BIN)/pytest -n 2 --slow
+
+spark: java $(READY)  ## run the tests that need Spark
+	$(BIN)/pytest -m spark
+
+coverage: $(READY)  ## run the kernels' tests with the JIT compiler off and report which lines they reach
+	NUMBA_DISABLE_JIT=1 TRELLIS_PROFILE=quick $(BIN)/coverage run -m pytest tests/kernels
+	$(BIN)/coverage report --include='*/trellis/kernels/*'
+
+connect: java $(READY)  ## run the tests that concern Spark Connect on a local Connect server
+	$(BIN)/pytest --connect --slow
+
+bench: java $(READY)  ## measure the row pattern queries
+	$(BIN)/python benchmarks/row_patterns.py
+
+docs: java $(READY)  ## run every example of README.md and docs/
+	$(BIN)/pytest --spark tests/test_docs.py
+
+clean:  ## remove the environment and everything that tools left behind
+	rm -rf $(VENV) build dist demo .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage spark-warehouse
+	find src tests benchmarks -name __pycache__ -prune -exec rm -rf {} +
+
+# ---- what the targets need ----
+
+$(READY): pyproject.toml | python
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	@touch $@
+
+python:
+	@$(PYTHON) -c 'import sys; sys.exit(0 if (3, 10) <= sys.version_info < (3, 14) else \
+	  "Trellis needs Python 3.10 to 3.13, but %s is %s: run make PYTHON=python3.12, or another one that you have." \
+	  % (sys.executable, sys.version.split()[0]))'
+
+java: | python
+	@$(PYTHON) src/trellis/java.py

@@ -1,0 +1,33 @@
+"""A query bound to its input: every name is a column or a variable, every value has a place."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from trellis.algebra.expression import Expression
+from trellis.algebra.query import Query, RowsPerMatch
+
+__all__ = ["BoundQuery"]
+
+
+@dataclass(frozen=True, slots=True)
+class BoundQuery:
+    """The parts of a query that mention columns, bound; the rest is as in `query`.
+
+    `variables` are the primary variables in the order of the pattern, `conditions` those of the defined ones,
+    `columns` all columns of the input. `parameters` are the values of `:name`.
+    """
+
+    query: Query
+    variables: tuple[str, ...]
+    conditions: tuple[tuple[str, Expression], ...]
+    measures: tuple[tuple[str, Expression], ...]
+    partition_by: tuple[tuple[str, Expression], ...]
+    order_by: tuple[tuple[str, Expression], ...]
+    columns: tuple[str, ...]
+    skip_to: frozenset[str]
+
+    @property
+    def all_rows(self) -> bool:
+        """Whether the output holds rows of the input."""
+        return self.query.rows_per_match is not RowsPerMatch.ONE

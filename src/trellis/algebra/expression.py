@@ -1,0 +1,434 @@
+"""Scalar expressions, as they are written and as they are bound.
+
+An expression is structure where Trellis must understand it (operators, navigation, aggregates) and text where
+Spark alone does (`Raw`). `str(expression)` is SQL that Spark reads back with the same meaning.
+
+As written, an expression names columns (`Name`) and navigates (`Navigation`, `Aggregate`, `Classifier`).
+Bound, every value that stands in a row is an `At`: an expression over the columns of one row (`Column`), and the
+`Place` that says which row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
+
+from trellis.errors import Span
+
+__all__ = [
+    "AGGREGATES",
+    "Aggregate",
+    "At",
+    "BoundAggregate",
+    "Call",
+    "Case",
+    "Classifier",
+    "ClassifierAt",
+    "Column",
+    "Expression",
+    "Identifier",
+    "Literal",
+    "MatchNumber",
+    "Name",
+    "Navigation",
+    "Operator",
+    "Parameter",
+    "Place",
+    "Raw",
+    "Star",
+    "children",
+    "rebuild",
+    "span_of",
+    "walk",
+]
+
+# Functions that summarise the rows of a variable. `first` and `last` are not here: in a row pattern they navigate.
+AGGREGATES = frozenset(
+    "any any_value approx_count_distinct array_agg avg bool_and bool_or collect_list collect_set count count_if every "
+    "kurtosis listagg max max_by mean median min min_by mode percentile product skewness some std stddev stddev_pop "
+    "stddev_samp string_agg sum var_pop var_samp variance".split()
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Identifier:
+    """A name as written. Unquoted names compare without case."""
+
+    text: str
+    quoted: bool = False
+
+    def __str__(self) -> str:
+        # As written: with quotes added, a name would compare with case when it is read back.
+        plain = not self.quoted and self.text.replace("_", "a").isalnum()
+        return self.text if plain else f"`{self.text.replace('`', '``')}`"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Identifier) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def _key(self) -> str:
+        return self.text if self.quoted else self.text.upper()
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """A constant, as SQL text: `1`, `'x'`, `NULL`, `TRUE`, `INTERVAL '1' DAY`, `DATE '2020-01-01'`."""
+
+    text: str
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A column as written, perhaps after a variable: `price`, `A.price`, `A.address.city`."""
+
+    parts: tuple[Identifier, ...]
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+    def __str__(self) -> str:
+        return ".".join(str(part) for part in self.parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Star:
+    """All rows (`*`) or all rows of a variable (`A.*`); the argument of COUNT."""
+
+    variable: Identifier | None = None
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+    def __str__(self) -> str:
+        return "*" if self.variable is None else f"{self.variable}.*"
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A named parameter of the statement: `:name`."""
+
+    name: str
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+    def __str__(self) -> str:
+        return f":{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Operator:
+    """An operator that kernels know too.
+
+    Symbols: `OR AND NOT = <> < <= > >= <=> + - * / % DIV ||`, unary `NEG`, postfix
+    `IS NULL`, `IS NOT NULL`, `IS TRUE`, `IS NOT TRUE`, `IS FALSE`, `IS NOT FALSE`, ternary `BETWEEN` (value, low, high) and
+    `IN` (value, then the list). AND and OR take two operands or more. What is written NOT BETWEEN, NOT IN is
+    `NOT` around it; `IS DISTINCT FROM` is `NOT` around `<=>`.
+    """
+
+    symbol: str
+    operands: tuple[Expression, ...]
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+    def __str__(self) -> str:
+        operands = [_bracketed(operand) for operand in self.operands]
+        match self.symbol:
+            case "NOT":
+                return f"NOT {operands[0]}"
+            case "NEG":
+                return f"- {operands[0]}"
+            case "BETWEEN":
+                return f"{operands[0]} BETWEEN {operands[1]} AND {operands[2]}"
+            case "IN":
+                return f"{operands[0]} IN ({', '.join(operands[1:])})"
+            case symbol if symbol.startswith("IS "):
+                return f"{operands[0]} {symbol}"
+            case symbol:
+                return f" {symbol} ".join(operands)
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """`CASE WHEN condition THEN value ... ELSE otherwise END`. `CASE x WHEN 1` is written as `x = 1`."""
+
+    branches: tuple[tuple[Expression, Expression], ...]
+    otherwise: Expression | None = None
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+    def __str__(self) -> str:
+        branches = " ".join(f"WHEN {condition} THEN {value}" for condition, value in self.branches)
+        otherwise = "" if self.otherwise is None else f" ELSE {self.otherwise}"
+        return f"CASE {branches}{otherwise} END"
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call of a Spark function, built-in or registered, by its name in lower case."""
+
+    function: str
+    arguments: tuple[Expression, ...]
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+    def __str__(self) -> str:
+        return f"{self.function}({', '.join(str(argument) for argument in self.arguments)})"
+
+
+@dataclass(frozen=True, slots=True)
+class Raw:
+    """Spark syntax that Trellis passes on: text with expressions in it, as in `CAST(`, x, ` AS INT)`.
+
+    A subquery is a `Raw` of text alone. The text needs no brackets around it wherever it stands.
+    """
+
+    parts: tuple[str | Expression, ...]
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+    def __str__(self) -> str:
+        return "".join(str(part) for part in self.parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Navigation:
+    """FIRST, LAST, PREV or NEXT as written. `offset` is a literal or a parameter, `final` None where not written."""
+
+    function: str
+    argument: Expression
+    offset: Expression | None = None
+    final: bool | None = None
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+    def __str__(self) -> str:
+        offset = "" if self.offset is None else f", {self.offset}"
+        return f"{_mode(self.final)}{self.function}({self.argument}{offset})"
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregate:
+    """An aggregate as written, by its name in lower case. `condition` is that of `FILTER (WHERE ...)`."""
+
+    function: str
+    arguments: tuple[Expression, ...]
+    distinct: bool = False
+    condition: Expression | None = None
+    final: bool | None = None
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+    def __str__(self) -> str:
+        distinct = "DISTINCT " if self.distinct else ""
+        arguments = ", ".join(str(argument) for argument in self.arguments)
+        condition = "" if self.condition is None else f" FILTER (WHERE {self.condition})"
+        return f"{_mode(self.final)}{self.function}({distinct}{arguments}){condition}"
+
+
+@dataclass(frozen=True, slots=True)
+class Classifier:
+    """The variable of the current row, or of the last row of a variable: `CLASSIFIER()`, `CLASSIFIER(U)`."""
+
+    variable: Identifier | None = None
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+    def __str__(self) -> str:
+        return f"CLASSIFIER({'' if self.variable is None else self.variable})"
+
+
+@dataclass(frozen=True, slots=True)
+class MatchNumber:
+    """The number of the match within its series, from 1."""
+
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+    def __str__(self) -> str:
+        return "MATCH_NUMBER()"
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of the input (bound), perhaps a field inside it. `path` holds exact names."""
+
+    path: tuple[str, ...]
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+    def __str__(self) -> str:
+        return ".".join(f"`{name.replace('`', '``')}`" for name in self.path)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Which row of the series a value is read from.
+
+    Among the rows of the match that carry one of `variables` (None: any), the one `offset` steps from the first
+    (`from_first`) or back from the last; then `shift` rows on (or back, if negative) in the series. Running sees
+    the match up to the current row, `final` sees all of it.
+    """
+
+    variables: frozenset[str] | None = None
+    from_first: bool = False
+    offset: int = 0
+    shift: int = 0
+    final: bool = False
+
+    def __str__(self) -> str:
+        rows = "row" if self.variables is None else "|".join(sorted(self.variables))
+        text = f"{'FIRST' if self.from_first else 'LAST'}({rows}{f', {self.offset}' if self.offset else ''})"
+        if self == Place():
+            text = "CURRENT"
+        elif self.final:
+            text = f"FINAL {text}"
+        return f"{text}{f' {self.shift:+d}' if self.shift else ''}"
+
+
+@dataclass(frozen=True, slots=True)
+class At:
+    """An expression over the columns of one row, read at a place (bound).
+
+    Where there is no such row the value is NULL, or `absent`, which reads no row.
+    """
+
+    value: Expression
+    place: Place
+    absent: Expression | None = None
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+    def __str__(self) -> str:
+        return f"[{self.value} @ {self.place}]"
+
+
+@dataclass(frozen=True, slots=True)
+class ClassifierAt:
+    """The name of the variable that the row at a place carries (bound)."""
+
+    place: Place
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+    def __str__(self) -> str:
+        return f"[CLASSIFIER @ {self.place}]"
+
+
+@dataclass(frozen=True, slots=True)
+class BoundAggregate:
+    """An aggregate over the rows of the match that carry one of `variables` (None: all rows).
+
+    The arguments and the condition are expressions over the columns of one row; `Classifier(None)` in them is the
+    variable of that row. COUNT(*) has no arguments.
+    """
+
+    function: str
+    arguments: tuple[Expression, ...]
+    variables: frozenset[str] | None
+    distinct: bool = False
+    condition: Expression | None = None
+    final: bool = False
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+    def __str__(self) -> str:
+        rows = "*" if self.variables is None else "|".join(sorted(self.variables))
+        distinct = "DISTINCT " if self.distinct else ""
+        arguments = ", ".join(str(argument) for argument in self.arguments) or "*"
+        condition = "" if self.condition is None else f" FILTER (WHERE {self.condition})"
+        return f"[{_mode(self.final or None)}{self.function}({distinct}{arguments}){condition} OVER {rows}]"
+
+
+Expression: TypeAlias = (
+    Literal
+    | Name
+    | Star
+    | Parameter
+    | Operator
+    | Case
+    | Call
+    | Raw
+    | Navigation
+    | Aggregate
+    | Classifier
+    | MatchNumber
+    | Column
+    | At
+    | ClassifierAt
+    | BoundAggregate
+)
+
+
+def children(expression: Expression) -> tuple[Expression, ...]:
+    """The expressions that stand directly inside."""
+    match expression:
+        case Operator(operands=operands):
+            return operands
+        case Case(branches, otherwise):
+            inner = tuple(part for branch in branches for part in branch)
+            return inner if otherwise is None else (*inner, otherwise)
+        case Call(arguments=arguments):
+            return arguments
+        case Raw(parts):
+            return tuple(part for part in parts if not isinstance(part, str))
+        case Navigation(argument=argument, offset=offset):
+            return (argument,) if offset is None else (argument, offset)
+        case Aggregate(arguments=arguments, condition=condition) | BoundAggregate(
+            arguments=arguments, condition=condition
+        ):
+            return arguments if condition is None else (*arguments, condition)
+        case At(value=value):
+            return (value,)
+        case _:
+            return ()
+
+
+def rebuild(expression: Expression, change: Callable[[Expression], Expression]) -> Expression:
+    """The same expression with each direct child replaced by `change(child)`."""
+    match expression:
+        case Operator(operands=operands):
+            return replace(expression, operands=tuple(map(change, operands)))
+        case Case(branches, otherwise):
+            return replace(
+                expression,
+                branches=tuple((change(condition), change(value)) for condition, value in branches),
+                otherwise=None if otherwise is None else change(otherwise),
+            )
+        case Call(arguments=arguments):
+            return replace(expression, arguments=tuple(map(change, arguments)))
+        case Raw(parts):
+            return replace(expression, parts=tuple(part if isinstance(part, str) else change(part) for part in parts))
+        case Navigation(argument=argument, offset=offset):
+            return replace(
+                expression, argument=change(argument), offset=None if offset is None else change(offset)
+            )
+        case Aggregate(arguments=arguments, condition=condition):
+            return replace(
+                expression,
+                arguments=tuple(map(change, arguments)),
+                condition=None if condition is None else change(condition),
+            )
+        case BoundAggregate(arguments=arguments, condition=condition):
+            return replace(
+                expression,
+                arguments=tuple(map(change, arguments)),
+                condition=None if condition is None else change(condition),
+            )
+        case At(value=value):
+            return replace(expression, value=change(value))
+        case _:
+            return expression
+
+
+def walk(expression: Expression) -> Iterator[Expression]:
+    """The expression and everything inside it, outermost first, left to right."""
+    pending = [expression]
+    while pending:
+        node = pending.pop()
+        yield node
+        pending.extend(reversed(children(node)))
+
+
+def span_of(expression: Expression) -> Span | None:
+    """Where the expression stands in the text, if it came from one."""
+    return expression.span
+
+
+def _mode(final: bool | None) -> str:
+    return "" if final is None else "FINAL " if final else "RUNNING "
+
+
+def _bracketed(expression: Expression) -> str:
+    text = str(expression)
+    compound = isinstance(expression, Operator) or text.startswith("-")
+    return f"({text})" if compound else text

@@ -1,0 +1,217 @@
+"""Physical plans: what Spark projects, what the matcher runs, what Spark finishes. Plain values; no arrays, no Spark."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+from trellis.algebra.expression import Expression, Place
+from trellis.algebra.query import RowsPerMatch, SkipTo
+
+__all__ = [
+    "AggregateSpec",
+    "Condition",
+    "Gather",
+    "Instruction",
+    "Label",
+    "ListAggregate",
+    "MatchPlan",
+    "Merge",
+    "Number",
+    "Op",
+    "Output",
+    "Present",
+    "ProgramSpec",
+    "Register",
+    "ScanPlan",
+    "SlotSource",
+    "Value",
+    "WindowSpec",
+]
+
+
+class Op(IntEnum):
+    """What an instruction of the automaton does."""
+
+    CONSUME = 0
+    SPLIT = 1
+    JUMP = 2
+    ANCHOR_START = 3
+    ANCHOR_END = 4
+    ACCEPT = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Instruction:
+    """One instruction of the automaton: CONSUME a row of `variable`; go on at `x`, or for SPLIT at `x` or else `y`."""
+
+    op: Op
+    variable: int = -1
+    excluded: bool = False
+    x: int = -1
+    y: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class SlotSource:
+    """Where a slot of the kernel comes from: a column of the sorted rows, held as `int`, `float` or `code` (strings).
+
+    `previous` instead numbers, for each row, the row before it with an equal value in slot `of`.
+    """
+
+    column: str
+    held: str
+    of: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """How a variable is tested. `where` is `always`, `spark` (a column), `bit` (a program for each row) or `kernel`."""
+
+    variable: str
+    where: str
+    text: str
+    column: str = ""
+    begin: int = 0
+    end: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramSpec:
+    """All expression programs: instructions (op, a, b), constants, and the strings among the integer constants."""
+
+    code: tuple[tuple[int, int, int], ...] = ()
+    ints: tuple[int, ...] = ()
+    floats: tuple[float, ...] = ()
+    strings: tuple[tuple[int, str], ...] = ()
+    depth: int = 1
+    lenient: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class AggregateSpec:
+    """A kernel aggregate: kind, set of variables, slot for each variable, slot of MAX_BY's value, chain for DISTINCT."""
+
+    kind: int
+    variables: frozenset[str] | None
+    slots: tuple[int, ...]
+    second: tuple[int, ...] = ()
+    previous: int = -1
+    final: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Register:
+    """A part of the match so far that a later condition may read: kind, set or aggregate, depth."""
+
+    kind: int
+    number: int
+    depth: int
+
+
+@dataclass(frozen=True, slots=True)
+class Merge:
+    """When two search states at an instruction are the same: `kind` is PURE, KEYED (by registers) or NEVER."""
+
+    kind: int
+    registers: tuple[Register, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class WindowSpec:
+    """WITHIN: the columns of the order key and of the last key allowed from there; `descending` turns both round."""
+
+    key: str
+    deadline: str
+    descending: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Gather:
+    """The value of a column in the row that a place means."""
+
+    column: str
+    place: int
+
+
+@dataclass(frozen=True, slots=True)
+class Present:
+    """Whether the row that a place means exists."""
+
+    place: int
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """The name of the variable of the row that a place means."""
+
+    place: int
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """The number of the match."""
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """The value of an aggregate; for extremes, the value of a column in the row that the kernel found.
+
+    `columns` holds one column for each variable, for values that depend on CLASSIFIER().
+    """
+
+    aggregate: int
+    columns: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ListAggregate:
+    """The values of a column (for each variable) in all rows of a set, as an array."""
+
+    variables: frozenset[str] | None
+    columns: tuple[str, ...]
+    final: bool
+
+
+Output = Gather | Present | Label | Number | Value | ListAggregate
+
+
+@dataclass(frozen=True, slots=True)
+class MatchPlan:
+    """Everything the matcher needs to turn sorted rows into output rows; pickled to the workers."""
+
+    keys: tuple[str, ...]
+    variables: tuple[str, ...]
+    instructions: tuple[Instruction, ...]
+    conditions: tuple[Condition, ...]
+    slots: tuple[SlotSource, ...]
+    program: ProgramSpec
+    places: tuple[Place, ...]
+    aggregates: tuple[AggregateSpec, ...]
+    merges: tuple[Merge, ...]
+    window: WindowSpec | None
+    skip: SkipTo
+    skip_to: frozenset[str]
+    rows_per_match: RowsPerMatch
+    measure_slots: tuple[SlotSource, ...]
+    measure_places: tuple[Place, ...]
+    measure_aggregates: tuple[AggregateSpec, ...]
+    outputs: tuple[tuple[str, Output], ...]
+    budget: int
+    by_table: bool
+    chunk_rows: int
+
+
+@dataclass(frozen=True, slots=True)
+class ScanPlan:
+    """A query as Spark runs it: project, exchange and sort, match, finish.
+
+    `projected` are the columns before the exchange, `sorted_by` the sort (column, descending, nulls first), `shipped` the
+    columns that the matcher reads, `finished` the columns of the result over the outputs of the matcher.
+    """
+
+    projected: tuple[tuple[str, Expression], ...]
+    sorted_by: tuple[tuple[str, bool, bool], ...]
+    shipped: tuple[str, ...]
+    match: MatchPlan
+    finished: tuple[tuple[str, Expression], ...]

@@ -1,0 +1,118 @@
+"""What a row pattern query is, without its input: equal queries are equal values, however they were written."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+
+from trellis.algebra.expression import Expression, Identifier
+from trellis.algebra.pattern import Pattern, Var
+from trellis.errors import Span
+
+__all__ = ["Definition", "Measure", "Query", "RowsPerMatch", "Skip", "SkipTo", "SortKey", "Subset"]
+
+
+class RowsPerMatch(Enum):
+    """What the output holds."""
+
+    ONE = "ONE ROW PER MATCH"
+    ALL = "ALL ROWS PER MATCH SHOW EMPTY MATCHES"
+    ALL_OMIT_EMPTY = "ALL ROWS PER MATCH OMIT EMPTY MATCHES"
+    ALL_WITH_UNMATCHED = "ALL ROWS PER MATCH WITH UNMATCHED ROWS"
+
+
+class SkipTo(Enum):
+    """Where the search goes on after a match."""
+
+    PAST_LAST_ROW = "SKIP PAST LAST ROW"
+    NEXT_ROW = "SKIP TO NEXT ROW"
+    FIRST = "SKIP TO FIRST"
+    LAST = "SKIP TO LAST"
+
+
+@dataclass(frozen=True, slots=True)
+class Skip:
+    """AFTER MATCH. `variable` (a variable or a subset) stands with FIRST and LAST only; TO v is TO LAST v."""
+
+    to: SkipTo = SkipTo.PAST_LAST_ROW
+    variable: str | None = None
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+    def __str__(self) -> str:
+        return self.to.value if self.variable is None else f"{self.to.value} {Var(self.variable)}"
+
+
+@dataclass(frozen=True, slots=True)
+class SortKey:
+    """One key of ORDER BY. Nulls come first in ascending and last in descending order unless said otherwise."""
+
+    expression: Expression
+    descending: bool = False
+    nulls_first: bool = True
+
+    def __str__(self) -> str:
+        direction = "DESC" if self.descending else "ASC"
+        return f"{self.expression} {direction} NULLS {'FIRST' if self.nulls_first else 'LAST'}"
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """A named value of each match (or of each of its rows)."""
+
+    name: str
+    expression: Expression
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Subset:
+    """A union variable: the rows of any of the variables."""
+
+    name: str
+    variables: tuple[str, ...]
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """The condition of a variable."""
+
+    variable: str
+    condition: Expression
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A MATCH_RECOGNIZE clause. `within` bounds last minus first of the first order key, inclusive."""
+
+    pattern: Pattern
+    definitions: tuple[Definition, ...] = ()
+    measures: tuple[Measure, ...] = ()
+    partition_by: tuple[Expression, ...] = ()
+    order_by: tuple[SortKey, ...] = ()
+    rows_per_match: RowsPerMatch = RowsPerMatch.ONE
+    after_match: Skip = Skip()
+    subsets: tuple[Subset, ...] = ()
+    within: Expression | None = None
+
+    def __str__(self) -> str:
+        lines = []
+        if self.partition_by:
+            lines.append("PARTITION BY " + ", ".join(map(str, self.partition_by)))
+        if self.order_by:
+            lines.append("ORDER BY " + ", ".join(map(str, self.order_by)))
+        if self.measures:
+            measures = (f"{m.expression} AS {Identifier(m.name, quoted=True)}" for m in self.measures)
+            lines.append("MEASURES " + ", ".join(measures))
+        lines.append(self.rows_per_match.value)
+        lines.append(f"AFTER MATCH {self.after_match}")
+        lines.append(f"PATTERN ({self.pattern})")
+        if self.within is not None:
+            lines.append(f"WITHIN {self.within}")
+        if self.subsets:
+            subsets = (f"{Var(s.name)} = ({', '.join(str(Var(v)) for v in s.variables)})" for s in self.subsets)
+            lines.append("SUBSET " + ", ".join(subsets))
+        if self.definitions:
+            lines.append("DEFINE " + ", ".join(f"{Var(d.variable)} AS {d.condition}" for d in self.definitions))
+        return "\n".join(lines)

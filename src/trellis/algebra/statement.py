@@ -1,0 +1,34 @@
+"""A SQL statement with its MATCH_RECOGNIZE clauses taken out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from trellis.algebra.query import Query
+from trellis.errors import Span
+
+__all__ = ["MatchClause", "Statement"]
+
+
+@dataclass(frozen=True, slots=True)
+class MatchClause:
+    """One MATCH_RECOGNIZE of a statement.
+
+    The rows to match are those of `{ctes} SELECT * FROM {input}`; the result goes where later texts have `{name}`
+    in braces.
+    """
+
+    name: str
+    input: str
+    query: Query
+    ctes: str = ""
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A statement: its clauses in the order in which they are evaluated, and what is left for Spark."""
+
+    text: str
+    clauses: tuple[MatchClause, ...]
+    final: str

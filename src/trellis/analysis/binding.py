@@ -1,0 +1,269 @@
+"""Names against a schema: columns are found, variables become sets of rows, navigation becomes places.
+
+`A.price` is `LAST(A.price)`; `price` is the last row of the match, whatever its variable. In the condition of a variable `V` the
+row under test is already mapped to `V`, so the last row of `V`, of any set that holds `V` and of the match are all
+the current row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from trellis.algebra import expression as e
+from trellis.algebra.bound import BoundQuery
+from trellis.algebra.expression import Expression, Identifier, Place
+from trellis.algebra.pattern import variables_of
+from trellis.algebra.query import Query, RowsPerMatch
+from trellis.analysis.schema import Schema
+from trellis.errors import BindingError, Span, UnsupportedError
+
+__all__ = ["bind"]
+
+# Functions whose first argument is a unit written like a column: timestampdiff(MINUTE, a, b).
+_UNIT_FIRST = frozenset({"timestampdiff", "timestampadd", "dateadd", "date_add", "datediff", "date_diff"})
+
+
+def bind(query: Query, schema: Schema, parameters: Mapping[str, object]) -> BoundQuery:
+    """Bind all expressions of a query to the columns of its input."""
+    variables = variables_of(query.pattern)
+    sets = {name: frozenset({name}) for name in variables}
+    for subset in query.subsets:
+        sets[subset.name] = frozenset(subset.variables)
+    binder = _Binder(schema, sets, frozenset(variables), parameters)
+    final = query.rows_per_match is RowsPerMatch.ONE
+    skip = query.after_match.variable
+    return BoundQuery(
+        query=query,
+        variables=variables,
+        conditions=tuple(
+            (definition.variable, binder.condition(definition.variable, definition.condition))
+            for definition in query.definitions
+        ),
+        measures=tuple((measure.name, binder.value(measure.expression, final)) for measure in query.measures),
+        partition_by=binder.keys(query.partition_by, "partition"),
+        order_by=binder.keys(tuple(key.expression for key in query.order_by), "order"),
+        columns=schema.names,
+        skip_to=sets[skip] if skip is not None else frozenset(),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Binder:
+    schema: Schema
+    sets: Mapping[str, frozenset[str]]
+    variables: frozenset[str]
+    parameters: Mapping[str, object]
+
+    def keys(self, expressions: tuple[Expression, ...], what: str) -> tuple[tuple[str, Expression], ...]:
+        """Keys of PARTITION BY or ORDER BY, with the names of their output columns."""
+        bound = []
+        for number, expression in enumerate(expressions):
+            value = self._row(expression, None)
+            name = value.path[-1] if isinstance(value, e.Column) else f"{what}_{number + 1}"
+            bound.append((name, value))
+        return tuple(bound)
+
+    def condition(self, variable: str, expression: Expression) -> Expression:
+        """The condition of a variable; what is the current row is written as such."""
+
+        def settle(node: Expression) -> Expression:
+            match node:
+                case e.At(place=place):
+                    return replace(node, place=_settled(place, variable))
+                case e.ClassifierAt(place=place):
+                    place = _settled(place, variable)
+                    return _string(variable) if place == Place() else replace(node, place=place)
+                case e.BoundAggregate():
+                    return node
+                case _:
+                    return e.rebuild(node, settle)
+
+        return settle(self.value(expression, False))
+
+    def value(self, expression: Expression, final: bool) -> Expression:
+        """An expression of MEASURES or DEFINE."""
+        match expression:
+            case e.Name():
+                variable, column = self._name(expression)
+                return e.At(column, self._place(variable, final), span=expression.span)
+            case e.Navigation():
+                return self._navigation(expression, final)
+            case e.Aggregate():
+                return self._aggregate(expression, final)
+            case e.Classifier(variable=identifier):
+                variable = None if identifier is None else self._variable(identifier, expression.span)
+                return e.ClassifierAt(self._place(variable, final), span=expression.span)
+            case e.Star():
+                raise BindingError("A star stands in COUNT only.", cure="Name a column.", span=expression.span)
+            case e.Parameter(name=name) if name not in self.parameters:
+                raise BindingError(
+                    f"The parameter :{name} has no value.",
+                    cure=f"Pass args={{{name!r}: ...}}.",
+                    span=expression.span,
+                )
+            case e.Call(function=function, arguments=(e.Name(parts=(unit,)), *rest)) if (
+                function in _UNIT_FIRST and len(rest) == 2 and self.schema.find(unit) is None
+            ):
+                bound = tuple(self.value(argument, final) for argument in rest)
+                return replace(expression, arguments=(e.Raw((unit.text,)), *bound))
+            case _:
+                return e.rebuild(expression, lambda child: self.value(child, final))
+
+    def _navigation(self, node: e.Navigation, final: bool) -> Expression:
+        final = final or bool(node.final)
+        offset = self._offset(node)
+        if node.function in ("PREV", "NEXT"):
+            shift = -offset if node.function == "PREV" else offset
+            if isinstance(node.argument, e.Navigation):
+                inner = self._navigation(node.argument, final)
+                assert isinstance(inner, (e.At, e.ClassifierAt))
+                return replace(inner, place=replace(inner.place, shift=shift), span=node.span)
+            place = replace(self._place(self._only_variable(node), final), shift=shift)
+        else:
+            place = self._place(self._only_variable(node), final)
+            place = replace(place, from_first=node.function == "FIRST", offset=offset)
+        if isinstance(node.argument, e.Classifier):
+            return e.ClassifierAt(place, span=node.span)
+        return e.At(self._row(node.argument, node.span), place, span=node.span)
+
+    def _aggregate(self, node: e.Aggregate, final: bool) -> Expression:
+        variable = self._only_variable(node)
+        star = [argument for argument in node.arguments if isinstance(argument, e.Star)]
+        if star and (node.function != "count" or len(node.arguments) > 1 or node.distinct):
+            raise BindingError("A star stands in COUNT only.", cure="Name a column.", span=star[0].span)
+        if not node.arguments:
+            raise BindingError(f"{node.function} needs an argument.", span=node.span)
+        return e.BoundAggregate(
+            function=node.function,
+            arguments=() if star else tuple(self._row(argument, node.span) for argument in node.arguments),
+            variables=None if variable is None else self._set(variable),
+            distinct=node.distinct,
+            condition=None if node.condition is None else self._row(node.condition, node.span),
+            final=final or bool(node.final),
+            span=node.span,
+        )
+
+    def _row(self, expression: Expression, span: Span | None) -> Expression:
+        """An expression over one row: inside a navigation, an aggregate, or a key."""
+        match expression:
+            case e.Name():
+                return self._name(expression)[1]
+            case e.Classifier():
+                return e.Classifier(None, span=expression.span)
+            case e.Navigation() | e.Aggregate() | e.Star():
+                raise BindingError(
+                    "Navigation and aggregates cannot be nested here.", span=expression.span or span
+                )
+            case e.Call(function=function, arguments=(e.Name(parts=(unit,)), *rest)) if (
+                function in _UNIT_FIRST and len(rest) == 2 and self.schema.find(unit) is None
+            ):
+                bound = tuple(self._row(argument, span) for argument in rest)
+                return replace(expression, arguments=(e.Raw((unit.text,)), *bound))
+            case _:
+                return e.rebuild(expression, lambda child: self._row(child, span))
+
+    def _name(self, name: e.Name) -> tuple[str | None, e.Column]:
+        """The variable before a name, if there is one, and the column."""
+        first, *rest = name.parts
+        variable = self._find_variable(first)
+        if variable is not None and rest:
+            column = self.schema.require(rest[0], name.span)
+            path = (column, *(part.text for part in rest[1:]))
+            return variable, e.Column(path, span=name.span)
+        if self.schema.find(first) is None and rest:
+            raise BindingError(
+                f"{first.text} is neither a variable of the pattern nor a column.",
+                cure="Inside MATCH_RECOGNIZE columns stand alone or after a variable, never after the name of a table.",
+                span=name.span,
+            )
+        if self.schema.find(first) is None and variable is not None:
+            raise BindingError(
+                f"{first.text} is a variable of the pattern, not a column.",
+                cure=f"Write {first.text}.column.",
+                span=name.span,
+            )
+        column = self.schema.require(first, name.span)
+        return None, e.Column((column, *(part.text for part in rest)), span=name.span)
+
+    def _find_variable(self, identifier: Identifier) -> str | None:
+        name = identifier.text if identifier.quoted else identifier.text.upper()
+        return name if name in self.sets else None
+
+    def _variable(self, identifier: Identifier, span: Span | None) -> str:
+        name = self._find_variable(identifier)
+        if name is None:
+            raise BindingError(
+                f"{identifier.text} is not a variable of the pattern.",
+                cure=f"The variables are {', '.join(sorted(self.sets))}.",
+                span=span,
+            )
+        return name
+
+    def _set(self, variable: str) -> frozenset[str] | None:
+        """The rows of a variable; a set of all variables is every row of the match."""
+        members = self.sets[variable]
+        return None if members == self.variables else members
+
+    def _place(self, variable: str | None, final: bool) -> Place:
+        return Place(None if variable is None else self._set(variable), final=final)
+
+    def _only_variable(self, node: e.Navigation | e.Aggregate) -> str | None:
+        """The one variable that all columns inside refer to."""
+        seen: dict[str | None, Span | None] = {}
+        for child in e.children(node):
+            for part in e.walk(child):
+                match part:
+                    case e.Name():
+                        seen.setdefault(self._name(part)[0], part.span)
+                    case e.Classifier(variable=identifier) | e.Star(variable=identifier):
+                        name = None if identifier is None else self._variable(identifier, part.span)
+                        seen.setdefault(name, part.span)
+                    case _:
+                        pass
+        if len(seen) > 1:
+            raise BindingError(
+                "All columns inside one navigation or aggregate must belong to the same variable.",
+                cure="Split it, or use one variable throughout.",
+                span=list(seen.values())[1],
+            )
+        if not seen and isinstance(node, e.Navigation):
+            raise BindingError(
+                f"{node.function} needs a column to read.",
+                cure=f"Write {node.function}(column) or {node.function}(A.column).",
+                span=node.span,
+            )
+        return next(iter(seen), None)
+
+    def _offset(self, node: e.Navigation) -> int:
+        default = 1 if node.function in ("PREV", "NEXT") else 0
+        match node.offset:
+            case None:
+                return default
+            case e.Literal(text=text) if text.rstrip("LlSsYy").isdigit():
+                offset: object = int(text.rstrip("LlSsYy"))
+            case e.Parameter(name=name):
+                offset = self.parameters.get(name)
+            case _:
+                offset = None
+        if not isinstance(offset, int) or isinstance(offset, bool) or offset < 0:
+            raise BindingError(
+                f"The offset of {node.function} must be a whole number, 0 or more.",
+                span=node.offset.span if node.offset else node.span,
+            )
+        if offset > 2**30:
+            raise UnsupportedError(f"The offset of {node.function} is too large.", span=node.span)
+        return offset
+
+
+def _settled(place: Place, variable: str) -> Place:
+    """A place in the condition of `variable`, with the current row written as such."""
+    holds = place.variables is None or variable in place.variables
+    if holds and not place.from_first and place.offset == 0:
+        return Place(shift=place.shift)
+    return place
+
+
+def _string(text: str) -> e.Literal:
+    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
+    return e.Literal(f"'{escaped}'")

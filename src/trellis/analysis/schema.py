@@ -1,0 +1,56 @@
+"""The columns of the input, as far as binding needs them: names and Spark's text for their types."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+from trellis.algebra.expression import Identifier
+from trellis.errors import BindingError, Span
+
+__all__ = ["Schema"]
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """Ordered columns: (name, type text)."""
+
+    columns: tuple[tuple[str, str], ...]
+    case_sensitive: bool = False
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the columns, in order."""
+        return tuple(name for name, _ in self.columns)
+
+    def find(self, identifier: Identifier) -> str | None:
+        """The exact name of a column, None if there is none; case does not matter unless the session says so."""
+        found = [name for name in self.names if self._fold(name) == self._fold(identifier.text)]
+        return found[0] if found else None
+
+    def require(self, identifier: Identifier, span: Span | None) -> str:
+        """As `find`, with an error for an unknown or ambiguous name."""
+        found = [name for name in self.names if self._fold(name) == self._fold(identifier.text)]
+        if len(found) > 1:
+            raise BindingError(
+                f"The name {identifier.text} fits {len(found)} columns of the input.",
+                cure="Rename one of them in a subquery.",
+                span=span,
+            )
+        if not found:
+            raise BindingError(f"There is no column {identifier.text}.", cure=self._suggest(identifier.text), span=span)
+        return found[0]
+
+    def type_of(self, name: str) -> str:
+        """The type of a column, by its exact name."""
+        return dict(self.columns)[name]
+
+    def _fold(self, name: str) -> str:
+        return name if self.case_sensitive else name.lower()
+
+    def _suggest(self, name: str) -> str:
+        lowered = {column.lower(): column for column in self.names}
+        close = get_close_matches(name.lower(), lowered, n=1)
+        if close:
+            return f"Did you mean {lowered[close[0]]}?"
+        return f"The columns are {', '.join(self.names)}."

@@ -1,0 +1,122 @@
+"""The mistakes a user or a cluster can make.
+
+Every exception that Trellis raises on purpose is a `TrellisError`. Where the mistake stands in a text,
+the message shows that line with a caret below it; where there is a cure, the message ends with it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = [
+    "BindingError",
+    "DataError",
+    "QuerySyntaxError",
+    "ResourceError",
+    "Span",
+    "TrellisError",
+    "UnsupportedError",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A stretch of the query text: `text[start:end]`."""
+
+    start: int
+    end: int
+
+    def to(self, other: Span) -> Span:
+        """The stretch from the start of this span to the end of the other."""
+        return Span(self.start, other.end)
+
+
+class TrellisError(Exception):
+    """The base of all errors of Trellis.
+
+    Attributes
+    ----------
+    problem : str
+        One sentence that says what is wrong.
+    cure : str or None
+        One sentence that says what to do.
+    span : Span or None
+        Where in `text` the mistake stands.
+    text : str or None
+        The query text.
+    """
+
+    def __init__(
+        self,
+        problem: str,
+        *,
+        cure: str | None = None,
+        span: Span | None = None,
+        text: str | None = None,
+    ) -> None:
+        super().__init__(problem)
+        self.problem = problem
+        self.cure = cure
+        self.span = span
+        self.text = text
+
+    def with_text(self, text: str) -> TrellisError:
+        """Attach the query text, unless a text is attached already."""
+        if self.text is None:
+            self.text = text
+        return self
+
+    def __str__(self) -> str:
+        lines = [self.problem]
+        if self.text is not None and self.span is not None:
+            lines.append(_show(self.text, self.span))
+        if self.cure:
+            lines.append(self.cure)
+        return "\n".join(lines)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # Errors cross process borders (Python worker to driver), so they must survive pickling.
+        return _rebuild, (type(self), self.problem, self.cure, self.span, self.text)
+
+
+class QuerySyntaxError(TrellisError):
+    """The text is not a query: a missing bracket, an unknown clause, a cut-off text."""
+
+
+class BindingError(TrellisError):
+    """The query does not fit the data or itself: an unknown column or variable, a wrong type."""
+
+
+class UnsupportedError(TrellisError):
+    """The query makes sense, but Trellis cannot run it."""
+
+
+class DataError(TrellisError):
+    """The rows break the query at run time: a skip that cannot advance, an overflow."""
+
+
+class ResourceError(TrellisError):
+    """A limit was reached: the step budget of the search, memory, or a missing Java."""
+
+
+def _rebuild(
+    kind: type[TrellisError],
+    problem: str,
+    cure: str | None,
+    span: Span | None,
+    text: str | None,
+) -> TrellisError:
+    return kind(problem, cure=cure, span=span, text=text)
+
+
+def _show(text: str, span: Span) -> str:
+    """The line of the text that holds the start of the span, with carets below the span."""
+    start = min(max(span.start, 0), len(text))
+    line_start = text.rfind("\n", 0, start) + 1
+    line_end = text.find("\n", start)
+    line = text[line_start : line_end if line_end >= 0 else len(text)].replace("\t", " ")
+    number = text.count("\n", 0, start) + 1
+    column = start - line_start
+    width = max(1, min(span.end - start, len(line) - column))
+    prefix = f"line {number}: "
+    return f"{prefix}{line}\n{' ' * (len(prefix) + column)}{'^' * width}"

@@ -1,0 +1,175 @@
+"""The arrays that kernels work on, in named groups.
+
+A *chunk* is many whole series, one after the other: series `k` has the rows `offsets[k]` to `offsets[k + 1]`. All row numbers
+are positions in the chunk.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = [
+    "Aggregates",
+    "Automaton",
+    "Bools",
+    "Bytes",
+    "Conditions",
+    "Floats",
+    "Ints",
+    "Merging",
+    "Places",
+    "Program",
+    "Shorts",
+    "Slots",
+    "Track",
+    "Window",
+    "Work",
+]
+
+Ints: TypeAlias = NDArray[np.int64]
+Shorts: TypeAlias = NDArray[np.int32]
+Floats: TypeAlias = NDArray[np.float64]
+Bools: TypeAlias = NDArray[np.bool_]
+Bytes: TypeAlias = NDArray[np.uint8]
+Array: TypeAlias = NDArray[Any]
+
+
+class Slots(NamedTuple):
+    """Values of each row: `ints` and `floats` are two views of the same memory, `[slot, row]`."""
+
+    ints: Ints
+    floats: Floats
+    known: Bools
+
+
+class Automaton(NamedTuple):
+    """A pattern as instructions. `x` is the next (SPLIT: the preferred) instruction, `y` the other one of SPLIT.
+
+    `backward` lists the instructions so that those reached without consuming a row come first.
+    """
+
+    op: Shorts
+    variable: Shorts
+    excluded: Bools
+    x: Shorts
+    y: Shorts
+    backward: Shorts
+
+
+class Conditions(NamedTuple):
+    """How the condition of each variable is tested: by `bits[bit, row]` or by a program."""
+
+    kind: Shorts
+    bit: Shorts
+    begin: Shorts
+    end: Shorts
+    bits: Bools
+
+
+class Program(NamedTuple):
+    """Instructions of a stack machine, `[instruction, (op, a, b)]`, and their constants.
+
+    `labels[v]` is the code of the name of variable `v`, in the same dictionary as string slots. `lenient`: a division by
+    zero is NULL (Spark without ANSI mode).
+    """
+
+    code: Shorts
+    ints: Ints
+    floats: Floats
+    labels: Ints
+    lenient: bool
+
+
+class Places(NamedTuple):
+    """Which row a value is read from. Set -1 is the current row, set -2 is any row of the match."""
+
+    sets: Shorts
+    from_first: Bools
+    offset: Shorts
+    shift: Shorts
+    final: Bools
+
+
+class Aggregates(NamedTuple):
+    """Aggregates over the rows of a set.
+
+    `slot[aggregate, variable]` is what a row of that variable gives; EVERY_ROW counts the row itself.
+    `second[aggregate, variable]` is the slot of the value that MAX_BY and MIN_BY return, `previous` the slot that holds, for DISTINCT, the row before with an equal
+    value; -1 where not needed.
+    """
+
+    kind: Shorts
+    sets: Shorts
+    slot: Shorts
+    second: Shorts
+    previous: Shorts
+
+
+class Merging(NamedTuple):
+    """What makes two search states at one instruction and row equivalent.
+
+    `kind[pc]`: PURE where nothing that follows looks at the match so far; KEYED where what follows reads only the registers
+    `begin[pc]:end[pc]` (kind, set or aggregate, depth); NEVER where states cannot be compared. `width` is the
+    length of the longest key.
+    """
+
+    kind: Shorts
+    begin: Shorts
+    end: Shorts
+    registers: Shorts
+    width: int
+
+
+class Window(NamedTuple):
+    """WITHIN: a row belongs to a match from `start` only if `key[row] <= deadline[start]` and both are known."""
+
+    active: bool
+    key: Ints
+    deadline: Ints
+    known: Bools
+
+
+class Track(NamedTuple):
+    """What the search remembers of the match so far, for conditions that look at it.
+
+    `rows[s, i]` is the i-th row of the match in set `s`, `count[s]` how many there are; `member[s, v]` says whether variable
+    `v` belongs to set `s`. `label[row - low]` is the variable of a row. For aggregate `g` after the n-th row of its
+    set, `tally[g, n]` counts values, `whole[g, n]` holds an integer (sum, extreme), `real[g, n]` a float, and
+    `spread[g, n]` the sum of squared differences or the row of the extreme.
+    """
+
+    active: bool
+    member: Bools
+    rows: Shorts
+    count: Ints
+    label: Shorts
+    tally: Ints
+    whole: Ints
+    real: Floats
+    spread: Floats
+
+
+class Work(NamedTuple):
+    """Room for one search: choices not yet tried, the trail of states, failed states, the stack of the interpreter.
+
+    `cell_float` and `cell_int` are the same eight bytes: floats become key parts bit by bit.
+    """
+
+    choice_pc: Shorts
+    choice_row: Shorts
+    choice_trail: Shorts
+    trail_pc: Shorts
+    trail_row: Shorts
+    failed: Bytes
+    memo: Ints
+    memo_epoch: Ints
+    epoch: Ints
+    key: Ints
+    cell_float: Floats
+    cell_int: Ints
+    vi: Ints
+    vf: Floats
+    vk: Bools

@@ -1,0 +1,94 @@
+"""The instruction sets: numbers that planning writes and kernels read."""
+
+from __future__ import annotations
+
+# Automaton.
+CONSUME, SPLIT, JUMP, ANCHOR_START, ANCHOR_END, ACCEPT = range(6)
+
+# Conditions of a variable.
+ALWAYS, BIT, PROGRAM = range(3)
+
+# Places: special sets.
+CURRENT_ROW, ANY_ROW = -1, -2
+
+# Expression programs. Operands are taken from the stack, results put back; `a` and `b` as said.
+(
+    LOAD_INT,  # a: slot, b: place
+    LOAD_FLOAT,
+    CONST_INT,  # a: constant
+    CONST_FLOAT,
+    CONST_NULL,
+    LABEL,  # b: place
+    PRESENT,  # b: place
+    MATCH_NUMBER,
+    AGGREGATE_INT,  # a: aggregate
+    AGGREGATE_FLOAT,
+    TO_FLOAT,
+    TO_INT,
+    SCALE_INT,  # a: constant, the factor
+    UNSCALE,  # a: float constant, the divisor
+    ADD_INT,
+    SUBTRACT_INT,
+    MULTIPLY_INT,
+    DIVIDE_INT,
+    MODULO_INT,
+    ADD_FLOAT,
+    SUBTRACT_FLOAT,
+    MULTIPLY_FLOAT,
+    DIVIDE_FLOAT,
+    MODULO_FLOAT,
+    COMPARE_INT,  # a: comparison
+    COMPARE_FLOAT,
+    SAME_INT,  # null-safe equality
+    SAME_FLOAT,
+    SMALLER_INT,  # least, greatest: nulls are skipped
+    SMALLER_FLOAT,
+    LARGER_INT,
+    LARGER_FLOAT,
+    NEGATE_INT,
+    NEGATE_FLOAT,
+    ABS_INT,
+    ABS_FLOAT,
+    FUNCTION,  # a: function of one float
+    POWER,
+    RANGE_CHECK,  # a: constant, the least; a + 1: the greatest value of the type
+    AND,
+    OR,
+    NOT,
+    IS_NULL,
+    IS_TRUE,
+    IS_FALSE,
+    GO,  # a: target
+    GO_IF_FALSE,  # keeps the operand when it jumps and when it does not
+    GO_IF_TRUE,
+    GO_UNLESS_TRUE,  # takes the operand
+    GO_IF_KNOWN,  # keeps the operand when it jumps, takes it otherwise
+) = range(50)
+
+EQUAL, UNEQUAL, LESS, LESS_EQUAL, GREATER, GREATER_EQUAL = range(6)
+
+SQRT, EXP, LN, LOG10, FLOOR, CEIL, SIGN, LOG2, TO_SINGLE = range(9)
+
+# Aggregates. The first group gives integers, the second floats, the third the row that holds the value.
+COUNT, SUM_INT = range(2)
+SUM_FLOAT, AVG, VAR_SAMP, VAR_POP, STDDEV_SAMP, STDDEV_POP = range(2, 8)
+MIN_INT, MAX_INT, MIN_FLOAT, MAX_FLOAT = range(8, 12)
+
+# In place of the slot of an aggregate: the row counts whatever it holds.
+EVERY_ROW = -2
+
+# Search states and the registers that tell them apart.
+PURE, KEYED, NEVER = range(3)
+FIRST_ROWS, LAST_ROWS, AGGREGATE_STATE, MATCH_STATE = range(4)
+
+# Skip modes.
+SKIP_PAST_LAST, SKIP_NEXT, SKIP_FIRST, SKIP_LAST = range(4)
+
+# Output modes.
+ONE_ROW, ALL_ROWS, ALL_OMIT_EMPTY, ALL_UNMATCHED = range(4)
+
+# Status of a kernel that ran.
+DONE, OUT_OF_STEPS, SKIP_MISSING, SKIP_TO_START, OVERFLOW, DIVISION_BY_ZERO = range(6)
+
+# What a search returns instead of the end of a match.
+NO_MATCH, STOPPED, NEEDS_ROOM = -1, -2, -3

@@ -1,0 +1,318 @@
+"""The two ways to find the preferred match that starts at a row.
+
+`fill_ends` and `follow_ends` serve patterns whose conditions look only at a row and its neighbours. One pass backward over a
+series fills the trellis: for each instruction and row, the earliest end of a match from there. One walk forward then takes
+the preferred branch that can still end in time. It never turns back, so time is rows x instructions, with or
+without WITHIN.
+
+`backtrack` serves the rest: depth first in order of preference, with an explicit stack, so that a match of
+millions of rows needs no recursion. A state that failed is not entered twice:
+
+1. The automaton has no cycle that consumes nothing, so a state left without success has failed for good, unless what follows
+   looks at the match so far.
+2. If it does not (PURE), the state is (instruction, row), and its failure holds for every later start of the series.
+3. If it does (KEYED), the state is (instruction, row, registers): the registers are all that later conditions can
+   read. With WITHIN the start belongs to the state too.
+4. States on the trail of a match found did not fail: their marks are taken back (PURE) or all forgotten (KEYED).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from trellis.kernels import opcodes as o
+from trellis.kernels.arrays import (
+    Aggregates,
+    Automaton,
+    Conditions,
+    Ints,
+    Merging,
+    Places,
+    Program,
+    Shorts,
+    Slots,
+    Track,
+    Window,
+    Work,
+)
+from trellis.kernels.compile import inlined, kernel
+from trellis.kernels.expressions import evaluate
+from trellis.kernels.tracking import add_row, cut_rows
+
+__all__ = ["backtrack", "fill_ends", "follow_ends"]
+
+_NEVER = np.int32(2**31 - 1)
+
+
+@kernel
+def fill_ends(low: int, high: int, automaton: Automaton, conditions: Conditions, ends: Shorts) -> None:
+    """For each instruction and row, the earliest row (exclusive) at which a match from there can end."""
+    op, x, y = automaton.op, automaton.x, automaton.y
+    for row in range(high, low - 1, -1):
+        here = ends[row - low]
+        for k in range(len(automaton.backward)):
+            pc = automaton.backward[k]
+            kind = op[pc]
+            end = _NEVER
+            if kind == o.CONSUME:
+                if row < high:
+                    after = ends[row + 1 - low, x[pc]]
+                    if after != _NEVER:
+                        variable = automaton.variable[pc]
+                        if conditions.kind[variable] == o.ALWAYS or conditions.bits[conditions.bit[variable], row]:
+                            end = after
+            elif kind == o.SPLIT:
+                end = min(here[x[pc]], here[y[pc]])
+            elif kind == o.ACCEPT:
+                end = np.int32(row)
+            elif kind == o.JUMP or (kind == o.ANCHOR_START and row == low) or (kind == o.ANCHOR_END and row == high):
+                end = here[x[pc]]
+            here[pc] = end
+
+
+@kernel
+def follow_ends(start: int, low: int, latest: int, automaton: Automaton, ends: Shorts, path: Shorts) -> int:
+    """Walk along the preferred branches that end at `latest` or before; the end of the match, or NO_MATCH.
+
+    `path[row - start]` becomes the instruction that consumed the row.
+    """
+    op, x, y = automaton.op, automaton.x, automaton.y
+    if ends[start - low, 0] > latest:
+        return o.NO_MATCH
+    pc = 0
+    row = start
+    while op[pc] != o.ACCEPT:
+        if op[pc] == o.SPLIT:
+            pc = x[pc] if ends[row - low, x[pc]] <= latest else y[pc]
+        else:
+            if op[pc] == o.CONSUME:
+                path[row - start] = pc
+                row += 1
+            pc = x[pc]
+    return row
+
+
+@kernel
+def backtrack(
+    start: int,
+    low: int,
+    high: int,
+    match_number: int,
+    automaton: Automaton,
+    conditions: Conditions,
+    program: Program,
+    slots: Slots,
+    places: Places,
+    aggregates: Aggregates,
+    merging: Merging,
+    window: Window,
+    track: Track,
+    work: Work,
+    steps: Ints,
+    status: Ints,
+) -> int:
+    """Search in order of preference; the end of the match, NO_MATCH, STOPPED (see `status`) or NEEDS_ROOM.
+
+    `steps[0]` counts down to the end of the budget. The trail of the match stays in `work`, its length in `steps[1]`.
+    """
+    op, x, y = automaton.op, automaton.x, automaton.y
+    width = len(op)
+    choices = 0
+    trail = 0
+    pc = 0
+    row = start
+    if track.active:
+        cut_rows(low, track)
+    while True:
+        steps[0] -= 1
+        if steps[0] < 0:
+            status[0] = o.OUT_OF_STEPS
+            return o.STOPPED
+        kind = op[pc]
+        alive = False
+        if kind == o.ACCEPT:
+            _keep_trail(trail, low, width, merging, window, work)
+            steps[1] = trail
+            return row
+        if kind == o.JUMP or (kind == o.ANCHOR_START and row == low) or (kind == o.ANCHOR_END and row == high):
+            pc = x[pc]
+            continue
+        if kind == o.SPLIT or kind == o.CONSUME:
+            if trail == len(work.trail_pc) or choices == len(work.choice_pc):
+                _keep_trail(trail, low, width, merging, window, work)
+                return o.NEEDS_ROOM
+            if not _failed_before(pc, row, start, low, width, kind, merging, window, track, work):
+                work.trail_pc[trail] = pc
+                work.trail_row[trail] = row
+                trail += 1
+                if kind == o.SPLIT:
+                    work.choice_pc[choices] = y[pc]
+                    work.choice_row[choices] = row
+                    work.choice_trail[choices] = trail
+                    choices += 1
+                    pc = x[pc]
+                    continue
+                if row < high and _fits(row, start, window):
+                    variable = automaton.variable[pc]
+                    how = conditions.kind[variable]
+                    alive = how == o.ALWAYS or (how == o.BIT and conditions.bits[conditions.bit[variable], row])
+                    if track.active and (alive or how == o.PROGRAM):
+                        add_row(variable, row, start, low, slots, aggregates, track, status)
+                    if how == o.PROGRAM and status[0] == o.DONE:
+                        alive = evaluate(
+                            conditions.begin[variable],
+                            conditions.end[variable],
+                            program,
+                            slots,
+                            places,
+                            aggregates,
+                            row,
+                            start,
+                            low,
+                            high,
+                            match_number,
+                            track,
+                            work.vi,
+                            work.vf,
+                            work.vk,
+                            status,
+                        )
+                        if not alive:
+                            cut_rows(row, track)
+                    if status[0] != o.DONE:
+                        status[1] = row
+                        return o.STOPPED
+        if alive:
+            row += 1
+            pc = x[pc]
+        else:
+            if choices == 0:
+                return o.NO_MATCH
+            choices -= 1
+            pc = work.choice_pc[choices]
+            trail = work.choice_trail[choices]
+            if track.active and work.choice_row[choices] < row:
+                cut_rows(work.choice_row[choices], track)
+            row = work.choice_row[choices]
+
+
+@inlined
+def _fits(row: int, start: int, window: Window) -> bool:
+    if not window.active:
+        return True
+    return window.known[row] and window.known[start] and window.key[row] <= window.deadline[start]
+
+
+@inlined
+def _failed_before(
+    pc: int,
+    row: int,
+    start: int,
+    low: int,
+    width: int,
+    kind: int,
+    merging: Merging,
+    window: Window,
+    track: Track,
+    work: Work,
+) -> bool:
+    """Whether this state was entered before; if not, it is marked now."""
+    how = merging.kind[pc]
+    if how == o.NEVER:
+        return False
+    if how == o.PURE and not window.active:
+        number = (row - low) * width + pc
+        mask = np.uint8(1 << (number & 7))
+        if work.failed[number >> 3] & mask:
+            return True
+        work.failed[number >> 3] |= mask
+        return False
+    # Between two splits a search cannot branch, so marks at splits alone bound it.
+    if kind != o.SPLIT:
+        return False
+    return _remembered(pc, row, start, merging, window, track, work)
+
+
+@kernel
+def _remembered(
+    pc: int, row: int, start: int, merging: Merging, window: Window, track: Track, work: Work
+) -> bool:
+    """Look the state up among the failed ones, by its whole key; put it there if it is new."""
+    key = work.key
+    key[:] = 0
+    key[0] = pc
+    key[1] = row
+    if window.active:
+        key[2] = start
+    n = 3
+    for k in range(merging.begin[pc], merging.end[pc]):
+        register = merging.registers[k, 0]
+        number = merging.registers[k, 1]
+        depth = merging.registers[k, 2]
+        if register == o.MATCH_STATE:
+            # The number of the match changes only when a match is found, and then all keys are forgotten.
+            continue
+        if register == o.AGGREGATE_STATE:
+            count = track.count[merging.registers[k, 2]]
+            if count > 0:
+                key[n] = track.tally[number, count - 1]
+                key[n + 1] = track.whole[number, count - 1]
+                work.cell_float[0] = track.real[number, count - 1]
+                key[n + 2] = work.cell_int[0]
+                work.cell_float[0] = track.spread[number, count - 1]
+                key[n + 3] = work.cell_int[0]
+            n += 4
+        elif number == o.ANY_ROW:
+            # The rows of a match lie together: its start tells the first ones, its length the last ones.
+            if register == o.FIRST_ROWS:
+                key[n] = start
+                key[n + 1] = min(row - start, depth + 1)
+                n += 2
+            else:
+                key[n] = row - 1 - depth if row - 1 - depth >= start else -1
+                n += 1
+        elif register == o.FIRST_ROWS:
+            for i in range(depth + 1):
+                key[n] = track.rows[number, i] if i < track.count[number] else -1
+                n += 1
+        else:
+            count = track.count[number]
+            key[n] = track.rows[number, count - 1 - depth] if depth < count else -1
+            n += 1
+    mixed = np.uint64(0x9E3779B97F4A7C15)
+    for k in range(n):
+        mixed = (mixed ^ np.uint64(key[k])) * np.uint64(0xD6E8FEB86659FD93)
+        mixed ^= mixed >> np.uint64(32)
+    size = len(work.memo_epoch)
+    at = np.int64(mixed & np.uint64(size - 1))
+    epoch = work.epoch[0]
+    while work.memo_epoch[at] == epoch:
+        same = True
+        for k in range(n):
+            if work.memo[at, k] != key[k]:
+                same = False
+                break
+        if same:
+            return True
+        at = (at + 1) & (size - 1)
+    if work.epoch[1] * 2 >= size:
+        # Full: forgetting is always right, it only costs time.
+        work.epoch[0] += 1
+        work.epoch[1] = 0
+        return False
+    work.memo[at, :] = key
+    work.memo_epoch[at] = epoch
+    work.epoch[1] += 1
+    return False
+
+
+@inlined
+def _keep_trail(trail: int, low: int, width: int, merging: Merging, window: Window, work: Work) -> None:
+    """Take back the marks of states that did not fail: those on the way to a match, or to the end of the room."""
+    for k in range(trail):
+        pc = work.trail_pc[k]
+        if merging.kind[pc] == o.PURE and not window.active:
+            number = (work.trail_row[k] - low) * width + pc
+            work.failed[number >> 3] &= np.uint8(255 - (1 << (number & 7)))
+    work.epoch[0] += 1
+    work.epoch[1] = 0

@@ -1,0 +1,330 @@
+"""The Python way to write a query: each step gives a new builder, and conditions are SQL texts.
+
+A builder writes its steps down as the body of a MATCH_RECOGNIZE clause and has that parsed, so that a query means the
+same however it was written, and positions in it are positions in a text that can be shown.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import TypeAlias, TypeVar
+
+from trellis.algebra.expression import Identifier
+from trellis.algebra.query import Query
+from trellis.errors import QuerySyntaxError, Span, TrellisError
+from trellis.languages.cursor import Cursor, cursor_over
+from trellis.languages.expressions import parse_expression, parse_expression_text
+from trellis.languages.lexer import attach_text
+from trellis.languages.match_recognize import (
+    parse_after_match,
+    parse_clause,
+    parse_partition_keys,
+    parse_rows_per_match,
+    parse_sort_keys,
+    parse_variables,
+)
+from trellis.languages.pattern_text import parse_pattern_text
+from trellis.languages.widths import check_within
+
+__all__ = ["QueryBuilder", "build"]
+
+Keys: TypeAlias = str | Sequence[str] | None
+# Pairs of a name and a text, in the order in which they were first given.
+Pairs: TypeAlias = tuple[tuple[str, str], ...]
+T = TypeVar("T")
+
+_ROWS_PER_MATCH = {
+    "ONE": "ONE ROW PER MATCH",
+    "ALL": "ALL ROWS PER MATCH",
+    "ALL SHOW EMPTY": "ALL ROWS PER MATCH SHOW EMPTY MATCHES",
+    "ALL OMIT EMPTY": "ALL ROWS PER MATCH OMIT EMPTY MATCHES",
+    "ALL WITH UNMATCHED": "ALL ROWS PER MATCH WITH UNMATCHED ROWS",
+}
+
+
+def build(pattern: str) -> QueryBuilder:
+    """Start a query with its pattern.
+
+    Parameters
+    ----------
+    pattern : str
+        A row pattern of SQL:2016, without the brackets of PATTERN.
+
+    Examples
+    --------
+    >>> query = build("A UP+").define(UP="price > prev(price)").query(order_by="ts")
+    >>> print(query)
+    ORDER BY ts ASC NULLS FIRST
+    ONE ROW PER MATCH
+    AFTER MATCH SKIP PAST LAST ROW
+    PATTERN (A UP+)
+    DEFINE UP AS price > PREV(price)
+    """
+    _require_text("The pattern", pattern)
+    parse_pattern_text(pattern)
+    return QueryBuilder(pattern)
+
+
+@dataclass(frozen=True, slots=True)
+class QueryBuilder:
+    """A query that is being written. Builders do not change: each step returns a new one."""
+
+    _pattern: str
+    _definitions: Pairs = ()
+    _subsets: Pairs = ()
+    _measures: Pairs = ()
+    _rows_per_match: str | None = None
+    _after_match: str | None = None
+    _within: str | None = None
+
+    def define(self, mapping: Mapping[str, str] | None = None, /, **conditions: str) -> QueryBuilder:
+        """Give variables their conditions; a variable that has one already gets the new one.
+
+        Parameters
+        ----------
+        mapping : mapping of str to str, optional
+            Conditions by variable, for names that are no Python names.
+        **conditions : str
+            SQL conditions by variable. Names are folded to upper case, as SQL does.
+
+        Examples
+        --------
+        >>> builder = build("A B+").define(B="price < 10").define(b="price < 20")
+        >>> str(builder.query().definitions[0].condition)
+        'price < 20'
+        """
+        pairs = self._definitions
+        for name, condition in {**(mapping or {}), **conditions}.items():
+            _require_text(f"The condition of {name}", condition)
+            parse_expression_text(condition)
+            pairs = _with_pair(pairs, _variable(name), condition, _fold_variable)
+        return replace(self, _definitions=pairs)
+
+    def subset(
+        self, mapping: Mapping[str, str | Sequence[str]] | None = None, /, **names: str | Sequence[str]
+    ) -> QueryBuilder:
+        """Name unions of variables.
+
+        Examples
+        --------
+        >>> builder = build("A B C").subset(U="A, B", V=["B", "C"])
+        >>> builder.query().subsets[1].variables
+        ('B', 'C')
+        """
+        pairs = self._subsets
+        for name, members in {**(mapping or {}), **names}.items():
+            text = members if isinstance(members, str) else ", ".join(_variable(member) for member in members)
+            _parse_piece(text, parse_variables)
+            pairs = _with_pair(pairs, _variable(name), text, _fold_variable)
+        return replace(self, _subsets=pairs)
+
+    def measures(self, mapping: Mapping[str, str] | None = None, /, **expressions: str) -> QueryBuilder:
+        """Say what is computed of each match; a measure of the same name is replaced.
+
+        Examples
+        --------
+        >>> builder = build("A B+").measures({"number of rows": "count(*)"}, low="min(B.price)")
+        >>> [measure.name for measure in builder.query().measures]
+        ['number of rows', 'low']
+        """
+        pairs = self._measures
+        for name, expression in {**(mapping or {}), **expressions}.items():
+            _require_text(f"The measure {name}", expression)
+            parse_expression_text(expression)
+            pairs = _with_pair(pairs, name, expression, str.upper)
+        return replace(self, _measures=pairs)
+
+    def rows_per_match(self, rows: str) -> QueryBuilder:
+        """Choose the rows of the output.
+
+        Parameters
+        ----------
+        rows : str
+            "one" (the default), "all", "all show empty", "all omit empty", "all with unmatched", or SQL's own words.
+
+        Examples
+        --------
+        >>> build("A").rows_per_match("all omit empty").query().rows_per_match.value
+        'ALL ROWS PER MATCH OMIT EMPTY MATCHES'
+        """
+        _require_text("Rows per match", rows)
+        text = _ROWS_PER_MATCH.get(" ".join(rows.upper().split()), rows)
+        try:
+            _parse_piece(text, parse_rows_per_match)
+        except QuerySyntaxError as error:
+            error.cure = f"Write one of these: {', '.join(_ROWS_PER_MATCH).lower()}."
+            raise
+        return replace(self, _rows_per_match=text)
+
+    def after_match(self, skip: str) -> QueryBuilder:
+        """Choose where the search goes on after a match.
+
+        Parameters
+        ----------
+        skip : str
+            "past last row" (the default), "next row", "first A", "last A", "to A", or SQL's own words.
+
+        Examples
+        --------
+        >>> str(build("A B").after_match("first B").query().after_match)
+        'SKIP TO FIRST B'
+        """
+        _require_text("After match", skip)
+        text = re.sub(r"(?i)^\s*(after\s+match\b)?\s*(skip\b)?\s*", "", skip)
+        to = "" if re.match(r"(?i)(past|to)\s", text) else "TO "
+        text = f"SKIP {to}{text}"
+        _parse_piece(text, parse_after_match)
+        return replace(self, _after_match=text)
+
+    def within(self, width: str | int | float | timedelta) -> QueryBuilder:
+        """Bound the match: from its first to its last row, in the first key of ORDER BY, both ends included.
+
+        Parameters
+        ----------
+        width : str, int, float or datetime.timedelta
+            "2 hours", "INTERVAL '2' HOUR", a parameter ":width", or a number where the order is a number.
+
+        Examples
+        --------
+        >>> str(build("A B").within("2 hours").query(order_by="ts").within)
+        "INTERVAL '2 hours'"
+        """
+        text = _width_text(width)
+        _parse_piece(text, lambda cursor: check_within(parse_expression(cursor)))
+        return replace(self, _within=text)
+
+    def text(self, partition_by: Keys = None, order_by: Keys = None) -> str:
+        """The query as the body of a MATCH_RECOGNIZE clause. The positions in the query are positions in it.
+
+        Examples
+        --------
+        >>> print(build("A B+").define(B="price < 10").text(order_by="ts"))
+        ORDER BY ts
+        PATTERN (A B+)
+        DEFINE
+          B AS price < 10
+        """
+        return "".join(text for text, _ in self._pieces(partition_by, order_by))
+
+    def query(self, partition_by: Keys = None, order_by: Keys = None) -> Query:
+        """The query, checked.
+
+        Parameters
+        ----------
+        partition_by : str or sequence of str, optional
+            SQL expressions: "symbol", "a, b", ["a", "b"].
+        order_by : str or sequence of str, optional
+            SQL sort keys: "ts", ["ts DESC NULLS LAST", "id"].
+
+        Examples
+        --------
+        >>> query = build("A B").query(partition_by=["a", "b"], order_by="ts DESC")
+        >>> str(query.order_by[0])
+        'ts DESC NULLS LAST'
+        """
+        for keys, parse in ((partition_by, parse_partition_keys), (order_by, parse_sort_keys)):
+            for key in _key_texts(keys):
+                _parse_piece(key, parse)
+        try:
+            return parse_clause(cursor_over(self.text(partition_by, order_by)))
+        except TrellisError as error:
+            self._point_into_piece(error, partition_by, order_by)
+            raise
+
+    def _pieces(self, partition_by: Keys, order_by: Keys) -> Iterable[tuple[str, bool]]:
+        """The text in pieces, each with whether the user wrote it."""
+        yield from _block("PARTITION BY ", _key_texts(partition_by), "")
+        yield from _block("ORDER BY ", _key_texts(order_by), "")
+        measures = [f"{_closed(text)} AS {Identifier(name, quoted=True)}" for name, text in self._measures]
+        yield from _block("MEASURES\n", measures, "  ")
+        yield from _block("", [self._rows_per_match] if self._rows_per_match else [], "")
+        yield from _block("AFTER MATCH ", [self._after_match] if self._after_match else [], "")
+        yield from (("PATTERN (", False), (_closed(self._pattern), True), (")", False))
+        yield from _block("\nWITHIN ", [self._within] if self._within else [], "", end="")
+        subsets = [f"{name} = ({_closed(members)})" for name, members in self._subsets]
+        yield from _block("\nSUBSET\n", subsets, "  ", end="")
+        definitions = [f"{name} AS {_closed(condition)}" for name, condition in self._definitions]
+        yield from _block("\nDEFINE\n", definitions, "  ", end="")
+
+    def _point_into_piece(self, error: TrellisError, partition_by: Keys, order_by: Keys) -> None:
+        """Show the piece that an error is about, not the whole text, which the user never saw."""
+        start = 0
+        for piece, written in self._pieces(partition_by, order_by):
+            end = start + len(piece)
+            if written and error.span is not None and start <= error.span.start < end:
+                error.span = Span(error.span.start - start, min(error.span.end, end) - start)
+                error.text = piece
+                return
+            start = end
+        error.with_text(self.text(partition_by, order_by))
+
+
+def _block(head: str, elements: Sequence[str], indent: str, end: str = "\n") -> Iterable[tuple[str, bool]]:
+    """A part of the clause, with its elements between commas; nothing if there are none."""
+    for number, element in enumerate(elements):
+        between = ",\n" if indent else ", "
+        yield (between if number else head) + indent, False
+        yield element, True
+    if elements:
+        yield end, False
+
+
+def _closed(text: str) -> str:
+    """The text with a line end where a comment could swallow what follows."""
+    return f"{text}\n" if "--" in text else text
+
+
+def _key_texts(keys: Keys) -> list[str]:
+    texts = [keys] if isinstance(keys, str) else list(keys or ())
+    for text in texts:
+        _require_text("A key", text)
+    return [_closed(text) for text in texts]
+
+
+def _require_text(what: str, text: object) -> None:
+    if not isinstance(text, str):
+        raise TypeError(f"{what} must be a string, not {type(text).__name__}.")
+
+
+def _parse_piece(text: str, parse: Callable[[Cursor], T]) -> T:
+    """Read a text that must hold one thing and nothing else."""
+    with attach_text(text):
+        cursor = cursor_over(text)
+        value = parse(cursor)
+        cursor.expect_end()
+        return value
+
+
+def _variable(name: str) -> str:
+    """The name of a variable as SQL text: what is no word is quoted."""
+    quoted = len(name) > 2 and name[0] == name[-1] == "`"
+    return name if quoted or re.fullmatch(r"\w+", name) else str(Identifier(name, quoted=True))
+
+
+def _fold_variable(name: str) -> str:
+    return name if name.startswith("`") else f"`{name.upper()}`"
+
+
+def _with_pair(pairs: Pairs, name: str, text: str, fold: Callable[[str], str]) -> Pairs:
+    """The pairs with one added, or replaced in its place."""
+    key = fold(name)
+    if any(fold(old) == key for old, _ in pairs):
+        return tuple((name, text) if fold(old) == key else (old, kept) for old, kept in pairs)
+    return (*pairs, (name, text))
+
+
+def _width_text(width: str | int | float | timedelta) -> str:
+    if isinstance(width, timedelta):
+        size = abs(width)
+        seconds = size.seconds % 60 + size.microseconds / 1_000_000
+        clock = f"{size.seconds // 3600:02d}:{size.seconds // 60 % 60:02d}:{seconds:09.6f}"
+        return f"INTERVAL '{'-' if width < timedelta(0) else ''}{size.days} {clock}' DAY TO SECOND"
+    if isinstance(width, str):
+        amount = re.fullmatch(r"(?:[+-]?[\d.]+[A-Za-z]+)+", "".join(width.split()))
+        return f"INTERVAL '{width.strip()}'" if amount else width
+    if isinstance(width, (int, float)) and not isinstance(width, bool):
+        return str(width)
+    raise TypeError(f"The width must be a string, a number or a timedelta, not {type(width).__name__}.")

@@ -1,0 +1,175 @@
+"""Row patterns as SQL:2016 writes them: `A DOWN+ (UP | FLAT){2,}? {- REST* -} $`."""
+
+from __future__ import annotations
+
+from trellis.algebra.pattern import Alt, Anchor, Concat, Empty, Exclude, Pattern, Permute, Repeat, Var
+from trellis.errors import QuerySyntaxError, UnsupportedError
+from trellis.languages.cursor import Cursor, cursor_over
+from trellis.languages.lexer import Kind, attach_text
+
+__all__ = ["MAX_COUNT", "parse_pattern", "parse_pattern_text"]
+
+MAX_COUNT = 10_000
+
+
+def parse_pattern(cursor: Cursor) -> Pattern:
+    """Read a pattern, up to the bracket that closes it or the end of the text."""
+    cursor.split_symbols(_length(cursor))
+    return _alternation(cursor)
+
+
+def parse_pattern_text(text: str) -> Pattern:
+    """The pattern that a text holds, and nothing else.
+
+    Examples
+    --------
+    >>> str(parse_pattern_text("((a) b{1,}) | ()"))
+    'A B+ | ()'
+    """
+    with attach_text(text):
+        cursor = cursor_over(text)
+        pattern = parse_pattern(cursor)
+        cursor.expect_end("a variable, a quantifier, `|` or the end of the pattern")
+        return pattern
+
+
+def _length(cursor: Cursor) -> int:
+    """How many tokens belong to the pattern."""
+    depth = ahead = 0
+    while cursor.peek(ahead) is not None:
+        symbol = cursor.symbol(ahead)
+        depth += (symbol == "(") - (symbol == ")")
+        if depth < 0:
+            break
+        ahead += 1
+    return ahead
+
+
+def _alternation(cursor: Cursor) -> Pattern:
+    cursor.enter()
+    options: list[Pattern] = []
+    while True:
+        parts: list[Pattern] = []
+        while not parts or _starts_factor(cursor):
+            factor = _factor(cursor)
+            parts.extend(factor.parts if isinstance(factor, Concat) else (factor,))
+        option = parts[0] if len(parts) == 1 else Concat(tuple(parts))
+        options.extend(option.options if isinstance(option, Alt) else (option,))
+        if not cursor.accept_symbol("|"):
+            break
+    cursor.leave()
+    return options[0] if len(options) == 1 else Alt(tuple(options))
+
+
+def _starts_factor(cursor: Cursor) -> bool:
+    """Whether a further part of a concatenation comes next. What can end a pattern is left to whoever opened it."""
+    return not cursor.at_end and cursor.symbol() not in (")", "|", ",", "-", "}")
+
+
+def _factor(cursor: Cursor) -> Pattern:
+    """A part with its quantifier."""
+    body = _part(cursor)
+    if not _at_quantifier(cursor):
+        return body
+    least, most = _counts(cursor)
+    greedy = not cursor.accept_symbol("?")
+    if _at_quantifier(cursor):
+        raise QuerySyntaxError(
+            "A quantifier cannot follow a quantifier.",
+            cure="Put the part in brackets: `(A+)*`.",
+            span=cursor.span,
+        )
+    return Repeat(body, least, most, greedy)
+
+
+def _at_quantifier(cursor: Cursor) -> bool:
+    return cursor.symbol() in ("*", "+", "?") or (cursor.symbol() == "{" and cursor.symbol(1) != "-")
+
+
+def _counts(cursor: Cursor) -> tuple[int, int | None]:
+    start = cursor.span
+    match cursor.next().text:
+        case "*":
+            return 0, None
+        case "+":
+            return 1, None
+        case "?":
+            return 0, 1
+    least = _count(cursor)
+    if least is not None and cursor.accept_symbol("}"):
+        return least, least
+    cursor.expect_symbol(",", "a number, `,` or `}`" if least is None else "`,` or `}`")
+    most = _count(cursor)
+    cursor.expect_symbol("}", "a number or `}`" if most is None else "`}`")
+    span = cursor.since(start)
+    if most == 0:
+        raise QuerySyntaxError("The upper bound of a quantifier must be at least 1.", span=span)
+    if most is not None and most < (least or 0):
+        raise QuerySyntaxError(
+            f"The quantifier asks for at least {least} and at most {most}.",
+            cure=f"Write {{{most},{least}}}.",
+            span=span,
+        )
+    return least or 0, most
+
+
+def _count(cursor: Cursor) -> int | None:
+    token = cursor.peek()
+    if token is None or token.kind is not Kind.NUMBER:
+        return None
+    if not (token.text.isascii() and token.text.isdigit()):
+        cursor.fail("a whole number")
+    cursor.next()
+    # The length is looked at first: Python refuses to convert numbers of thousands of digits.
+    if len(token.text.lstrip("0")) > len(str(MAX_COUNT)) or int(token.text) > MAX_COUNT:
+        raise UnsupportedError(f"A quantifier can count up to {MAX_COUNT} at most.", span=token.span)
+    return int(token.text)
+
+
+def _part(cursor: Cursor) -> Pattern:
+    start = cursor.span
+    token = cursor.peek()
+    if token is not None and token.is_name:
+        if token.keyword == "PERMUTE" and cursor.symbol(1) == "(":
+            return _permute(cursor)
+        cursor.next()
+        return Var(token.variable, start)
+    match cursor.symbol():
+        case "(":
+            cursor.next()
+            if cursor.accept_symbol(")"):
+                return Empty()
+            inner = _alternation(cursor)
+            cursor.expect_symbol(")", "a variable, a quantifier, `|` or `)`")
+            return inner
+        case "^" | "$" as symbol:
+            cursor.next()
+            return Anchor(at_start=symbol == "^")
+        case "{" if cursor.symbol(1) == "-":
+            return _exclusion(cursor)
+        case "*" | "+" | "?" | "{":
+            cursor.fail("a variable", cure="A quantifier stands after the part that it repeats.")
+        case "&" | "~":
+            raise UnsupportedError("Segment patterns are not supported yet.", span=start)
+    cursor.fail("a variable, a bracket or an anchor")
+
+
+def _permute(cursor: Cursor) -> Pattern:
+    cursor.read(2)
+    if cursor.symbol() == ")":
+        cursor.fail("a pattern", cure="PERMUTE needs the patterns to put in order: `PERMUTE(A, B)`.")
+    parts = [_alternation(cursor)]
+    while cursor.accept_symbol(","):
+        parts.append(_alternation(cursor))
+    cursor.expect_symbol(")", "a variable, a quantifier, `,` or `)`")
+    return parts[0] if len(parts) == 1 else Permute(tuple(parts))
+
+
+def _exclusion(cursor: Cursor) -> Pattern:
+    cursor.read(2)
+    if cursor.symbol() == "-" and cursor.symbol(1) == "}":
+        cursor.fail("a pattern", cure="An exclusion needs the part that is left out: `{- A -}`.")
+    body = _alternation(cursor)
+    cursor.expect_symbol("-", "a variable, a quantifier or `-}`")
+    cursor.expect_symbol("}", "`-}`")
+    return Exclude(body)

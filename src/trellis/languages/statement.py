@@ -1,0 +1,311 @@
+"""The SQL around MATCH_RECOGNIZE.
+
+Spark parses the statement; here only the skeleton is read that says where a clause stands, what relation it is
+applied to, and which common table expressions it can see. Each clause with its relation is replaced by a placeholder
+`{trellis_match_0}`, inner ones first, and the rest of the text is left as it was written.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from trellis.algebra.statement import MatchClause, Statement
+from trellis.errors import QuerySyntaxError, Span, UnsupportedError
+from trellis.languages.cursor import Cursor
+from trellis.languages.edits import Edit, quote
+from trellis.languages.lexer import Kind, Token, attach_text, tokenize
+from trellis.languages.match_recognize import parse_clause
+
+__all__ = ["parse_statement"]
+
+_BRACKETS = {"(": ")", "[": "]", "{": "}"}
+_MAX_NESTING = 300
+_CLAUSE_STARTS = frozenset(["PARTITION", "ORDER", "MEASURES", "ONE", "ALL", "AFTER", "INITIAL", "SEEK", "PATTERN"])
+# A relation starts after these words.
+_RELATION_STARTS = frozenset({"FROM", "JOIN", "LATERAL"})
+# Between these words and the next FROM no relation stands.
+_RELATION_STOPS = frozenset({
+    "SELECT", "WHERE", "GROUP", "HAVING", "ON", "ORDER", "SORT", "CLUSTER", "DISTRIBUTE", "LIMIT", "OFFSET",
+    "WINDOW", "UNION", "INTERSECT", "EXCEPT", "MINUS", "SET", "USING", "VIEW",
+})  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class _TableExpression:
+    """A common table expression: `name AS (...)`."""
+
+    name: Token
+    span: Span
+    recursive: bool
+
+
+@dataclass(slots=True)
+class _Reading:
+    """The statement, and what has been found in it so far."""
+
+    text: str
+    tokens: list[Token]
+    partners: dict[int, int]
+    clauses: list[MatchClause] = field(default_factory=list)
+    edits: list[Edit] = field(default_factory=list)
+
+    def keyword(self, index: int) -> str:
+        return self.tokens[index].keyword if 0 <= index < len(self.tokens) else ""
+
+    def symbol(self, index: int) -> str:
+        inside = 0 <= index < len(self.tokens) and self.tokens[index].kind is Kind.SYMBOL
+        return self.tokens[index].text if inside else ""
+
+    def is_name(self, index: int) -> bool:
+        return 0 <= index < len(self.tokens) and self.tokens[index].is_name
+
+    def quote(self, span: Span) -> str:
+        return quote(self.text, self.edits, span)
+
+    def replace(self, span: Span, replacement: str) -> None:
+        """Put a text in the place of a stretch and of the edits inside it."""
+        self.edits = [edit for edit in self.edits if not (span.start <= edit.span.start and edit.span.end <= span.end)]
+        self.edits.append(Edit(span, replacement))
+
+
+def parse_statement(text: str) -> Statement:
+    """Take the MATCH_RECOGNIZE clauses out of a statement.
+
+    Examples
+    --------
+    >>> statement = parse_statement("SELECT * FROM t MATCH_RECOGNIZE (PATTERN (A+)) AS m")
+    >>> statement.final
+    'SELECT * FROM {trellis_match_0} AS m'
+    >>> statement.clauses[0].input
+    't'
+    """
+    with attach_text(text):
+        tokens = tokenize(text)
+        end = _strip_semicolons(tokens)
+        if not tokens:
+            raise QuerySyntaxError("The text is empty.", cure="Write a query.", span=Span(0, 1))
+        reading = _Reading(text, tokens, _match_brackets(tokens))
+        _read_level(reading, 0, len(tokens), (), 0)
+        if reading.clauses and (inner := next((token for token in tokens if token.text == ";"), None)):
+            raise UnsupportedError("MATCH_RECOGNIZE cannot stand in a script of statements.", span=inner.span)
+        final = quote(text, reading.edits, Span(0, len(text) if end is None else end)).rstrip()
+        return Statement(text, tuple(reading.clauses), final if end is not None or reading.clauses else text)
+
+
+def _strip_semicolons(tokens: list[Token]) -> int | None:
+    """Drop the semicolons at the end; where the first of them stands."""
+    end = None
+    while tokens and tokens[-1].text == ";":
+        end = tokens.pop().span.start
+    for index, token in enumerate(tokens):
+        if token.text == ";" and tokens[0].keyword != "BEGIN":
+            after = tokens[index + 1]
+            raise QuerySyntaxError("A second statement starts here.", cure="Run one at a time.", span=after.span)
+    return end
+
+
+def _match_brackets(tokens: list[Token]) -> dict[int, int]:
+    """For each opening bracket, the one that closes it."""
+    partners = {}
+    opened: list[int] = []
+    for index, token in enumerate(tokens):
+        if token.kind is not Kind.SYMBOL:
+            continue
+        if token.text in _BRACKETS:
+            opened.append(index)
+        elif token.text in _BRACKETS.values():
+            if not opened or _BRACKETS[tokens[opened[-1]].text] != token.text:
+                raise QuerySyntaxError(f"`{token.text}` closes a bracket that was not opened.", span=token.span)
+            partners[opened.pop()] = index
+    if opened:
+        raise QuerySyntaxError("This bracket is not closed.", span=tokens[opened[-1]].span)
+    return partners
+
+
+def _read_level(reading: _Reading, start: int, stop: int, visible: tuple[_TableExpression, ...], depth: int) -> None:
+    """Read the tokens between two brackets, or the whole statement."""
+    if depth > _MAX_NESTING:
+        raise QuerySyntaxError(
+            f"The text is nested too deeply: more than {_MAX_NESTING} levels.", span=reading.tokens[start - 1].span
+        )
+    index = start
+    windows = False
+    while index < stop:
+        word = reading.keyword(index)
+        if index in reading.partners:
+            if reading.keyword(index - 1) == "OVER" or (windows and reading.keyword(index - 1) == "AS"):
+                _refuse_window_pattern(reading, index)
+            _read_level(reading, index + 1, reading.partners[index], visible, depth + 1)
+            index = reading.partners[index] + 1
+        elif word == "WITH":
+            index, visible = _read_with(reading, index, visible, depth)
+        elif word == "MATCH_RECOGNIZE" and _at_clause(reading, start, index):
+            _read_level(reading, index + 2, reading.partners[index + 1], visible, depth + 1)
+            _read_clause(reading, start, index, visible)
+            index = reading.partners[index + 1] + 1
+        else:
+            if word == "WINDOW" and reading.is_name(index + 1) and reading.keyword(index + 2) == "AS":
+                windows = True
+            index += 1
+
+
+def _read_with(
+    reading: _Reading, index: int, visible: tuple[_TableExpression, ...], depth: int
+) -> tuple[int, tuple[_TableExpression, ...]]:
+    """Read `WITH a AS (...), b AS (...)`; where it ends, and what is visible behind it.
+
+    `WITH` stands elsewhere too (`WITH UNMATCHED ROWS`): then nothing is read but the word.
+    """
+    index += 1
+    recursive = reading.keyword(index) == "RECURSIVE" and reading.is_name(index + 1)
+    if recursive:
+        index += 1
+    while (body := _table_expression_body(reading, index)) is not None:
+        close = reading.partners[body]
+        _read_level(reading, body + 1, close, visible, depth + 1)
+        name = reading.tokens[index]
+        visible = (*visible, _TableExpression(name, name.span.to(reading.tokens[close].span), recursive))
+        index = close + 1
+        if reading.symbol(index) != ",":
+            break
+        index += 1
+    return index, visible
+
+
+def _table_expression_body(reading: _Reading, index: int) -> int | None:
+    """Where the body of the common table expression that starts here opens; None if none starts here."""
+    if not reading.is_name(index):
+        return None
+    index += 1
+    if index in reading.partners and reading.keyword(reading.partners[index] + 1) in ("AS", "MAX"):
+        index = reading.partners[index] + 1
+    if reading.keyword(index) == "MAX" and reading.keyword(index + 1) == "RECURSION":
+        index += 4 if reading.keyword(index + 2) == "LEVEL" else 3
+    if reading.keyword(index) == "AS":
+        index += 1
+    if reading.keyword(index) == "NOT" and reading.keyword(index + 1) == "MATERIALIZED":
+        index += 1
+    if reading.keyword(index) == "MATERIALIZED":
+        index += 1
+    return index if reading.symbol(index) == "(" else None
+
+
+def _at_clause(reading: _Reading, start: int, index: int) -> bool:
+    """Whether the word MATCH_RECOGNIZE starts a clause here. It may also name a column, an alias or a function."""
+    word = reading.tokens[index]
+    named = index > start and (reading.keyword(index - 1) == "AS" or reading.symbol(index - 1) == ".")
+    if named or reading.symbol(index + 1) == ".":
+        return False
+    relation = _relation_start(reading, start, index)
+    if reading.symbol(index + 1) != "(":
+        if relation is not None and index + 1 == len(reading.tokens):
+            end = word.span.end
+            raise QuerySyntaxError(
+                "The text ends here, expected `(` after MATCH_RECOGNIZE.",
+                cure="If a column or an alias is meant, put it in backticks.",
+                span=Span(end, end + 1),
+            )
+        return False
+    looks_like_clause = reading.keyword(index + 2) in _CLAUSE_STARTS
+    if relation is not None and (looks_like_clause or reading.keyword(relation - 1) in _RELATION_STARTS):
+        return True
+    if looks_like_clause:
+        raise QuerySyntaxError(
+            "MATCH_RECOGNIZE needs a table or a subquery before it.",
+            cure="Write FROM t MATCH_RECOGNIZE (...); put a join in brackets: FROM (SELECT ...) MATCH_RECOGNIZE (...).",
+            span=word.span,
+        )
+    return False
+
+
+def _relation_start(reading: _Reading, start: int, index: int) -> int | None:
+    """Where the relation before a token starts, None if there is none.
+
+    It reaches back to FROM, JOIN, a comma or an opening bracket.
+    """
+    if reading.symbol(index - 1) and reading.symbol(index - 1) not in _BRACKETS.values():
+        return None
+    closings = {close: opening for opening, close in reading.partners.items() if start <= opening < index}
+    at = index - 1
+    while at >= start:
+        if at in closings:
+            at = closings[at] - 1
+            continue
+        word = reading.keyword(at)
+        named = at > start and (reading.symbol(at - 1) == "." or reading.keyword(at - 1) == "AS")
+        if not named and word in _RELATION_STOPS:
+            return None
+        if not named and word in _RELATION_STARTS:
+            break
+        at -= 1
+    if at < start and start == 0:
+        return None
+    first = _after_commas(reading, at + 1, index)
+    return first if first < index else None
+
+
+def _after_commas(reading: _Reading, start: int, stop: int) -> int:
+    """Where the last relation of a list starts. The commas between the rows of VALUES are part of a relation."""
+    first = at = start
+    aliased = False
+    while at < stop:
+        in_values = reading.keyword(first) == "VALUES" and not aliased
+        if reading.symbol(at) == "," and not in_values:
+            first = at + 1
+            aliased = False
+        elif in_values and at > first + 1 and reading.is_name(at):
+            # A row is followed by a comma: a name there is the alias, and the rows are over.
+            aliased = reading.symbol(at - 1) != ","
+        at = reading.partners[at] + 1 if at in reading.partners else at + 1
+    return first
+
+
+def _read_clause(reading: _Reading, start: int, index: int, visible: tuple[_TableExpression, ...]) -> None:
+    """Take a clause with its relation out of the text."""
+    first = _relation_start(reading, start, index)
+    assert first is not None
+    close = reading.partners[index + 1]
+    tokens = reading.tokens
+    body = Cursor(reading.text, tokens[index + 2 : close], end=tokens[close], edits=reading.edits)
+    query = parse_clause(body)
+    name = f"trellis_match_{len(reading.clauses)}"
+    relation = reading.quote(tokens[first].span.to(tokens[index - 1].span))
+    span = tokens[first].span.to(tokens[close].span)
+    reading.clauses.append(MatchClause(name, relation, query, _with_text(reading, visible), span))
+    reading.replace(span, f"{{{name}}}")
+
+
+def _with_text(reading: _Reading, visible: tuple[_TableExpression, ...]) -> str:
+    """The common table expressions as one list."""
+    if not visible:
+        return ""
+    seen: set[str] = set()
+    for expression in visible:
+        name = expression.name.identifier.text.upper()
+        if name in seen:
+            raise UnsupportedError(
+                f"Two table expressions called {expression.name.text} are visible to one MATCH_RECOGNIZE.",
+                cure="Give the inner one another name.",
+                span=expression.name.span,
+            )
+        seen.add(name)
+    recursive = "RECURSIVE " if any(expression.recursive for expression in visible) else ""
+    return f"WITH {recursive}{', '.join(reading.quote(expression.span) for expression in visible)}"
+
+
+def _refuse_window_pattern(reading: _Reading, opening: int) -> None:
+    """Row patterns in windows (feature R020) are not MATCH_RECOGNIZE; say so before Spark says something stranger."""
+    index = opening + 1
+    while index < reading.partners[opening]:
+        before = reading.keyword(index - 1) or reading.symbol(index - 1)
+        if (
+            reading.keyword(index) == "PATTERN"
+            and reading.symbol(index + 1) == "("
+            and (before == ")" or (before.isalpha() and before != "BY"))
+        ):
+            raise UnsupportedError(
+                "Row patterns in windows (PATTERN inside OVER or WINDOW) are not supported.",
+                cure="Use FROM ... MATCH_RECOGNIZE (...).",
+                span=reading.tokens[index].span,
+            )
+        index = reading.partners[index] + 1 if index in reading.partners else index + 1

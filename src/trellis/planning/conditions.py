@@ -1,0 +1,142 @@
+"""How each condition is tested: by Spark, as a bit computed for each row, or by a program during the search."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from trellis.algebra import expression as e
+from trellis.algebra.bound import BoundQuery
+from trellis.algebra.expression import Expression, Place
+from trellis.algebra.plan import AggregateSpec, Condition, ProgramSpec, Register
+from trellis.analysis.types import Kind
+from trellis.errors import BindingError
+from trellis.planning.columns import Columns
+from trellis.planning.hints import Hints
+from trellis.planning.hoist_slots import hoist_slots, is_constant
+from trellis.planning.merge_states import registers_of, sets_of
+from trellis.planning.program import ProgramBuilder
+from trellis.planning.slots import Slots, labelled
+
+__all__ = ["Conditions", "plan_conditions"]
+
+_CURRENT = Place()
+
+
+@dataclass(frozen=True, slots=True)
+class Conditions:
+    """The conditions of a query, ready for the matcher. `reads` are the registers of those that look at the match."""
+
+    conditions: tuple[Condition, ...]
+    slots: Slots
+    program: ProgramSpec
+    places: tuple[Place, ...]
+    aggregates: tuple[AggregateSpec, ...]
+    reads: Mapping[str, frozenset[Register]]
+
+
+def plan_conditions(bound: BoundQuery, columns: Columns, hints: Hints, *, lenient: bool) -> Conditions:
+    """Split every condition into what Spark computes and what kernels compute."""
+    split: dict[str, Expression] = {}
+    for variable, condition in bound.conditions:
+        spread = _spread_labels(condition, bound.variables)
+        split[variable] = hoist_slots(spread) if hints.on("hoist_slots") else _settle(spread)
+    columns.learn(_values(split))
+    slots = Slots(bound.variables)
+    builder = ProgramBuilder(columns, slots)
+    planned = tuple(_plan(variable, split.get(variable), builder, columns) for variable in bound.variables)
+    places, aggregates = tuple(builder.places), tuple(builder.aggregates)
+    sets = sets_of(places, aggregates)
+    reads = {}
+    for condition in planned:
+        if condition.where == "kernel":
+            expression = split[condition.variable]
+            numbers = {
+                node: builder.aggregates[slots.aggregate(node, columns)[0]]
+                for node in e.walk(expression)
+                if isinstance(node, e.BoundAggregate)
+            }
+            reads[condition.variable] = registers_of(expression, numbers, aggregates, sets)
+    return Conditions(planned, slots, builder.finish(lenient), places, aggregates, reads)
+
+
+def _plan(variable: str, condition: Expression | None, builder: ProgramBuilder, columns: Columns) -> Condition:
+    if condition is None:
+        return Condition(variable, "always", "")
+    text = str(condition)
+    if isinstance(condition, e.At) and condition.place == _CURRENT:
+        kind = columns.type_of(condition.value)
+        if kind is None or kind.kind not in (Kind.BOOLEAN, Kind.NULL):
+            raise BindingError(
+                f"The condition of {variable} is of type {columns.type_text(condition.value)}, not a truth value.",
+                span=condition.span,
+            )
+        return Condition(variable, "spark", text, column=columns.ship(condition.value))
+    begin, end = builder.add(condition)
+    return Condition(variable, "bit" if _is_local(condition) else "kernel", text, begin=begin, end=end)
+
+
+def _is_local(condition: Expression) -> bool:
+    """Whether a condition looks at a row and its physical neighbours only, never at the match."""
+    for node in e.walk(condition):
+        match node:
+            case e.At(place=place) if place != Place(shift=place.shift):
+                return False
+            case e.ClassifierAt() | e.BoundAggregate() | e.MatchNumber():
+                return False
+            case _:
+                pass
+    return True
+
+
+def _values(conditions: Mapping[str, Expression]) -> list[Expression]:
+    """All expressions over one row, to ask for their types in one go."""
+    values: list[Expression] = []
+    for condition in conditions.values():
+        for node in e.walk(condition):
+            if isinstance(node, e.At):
+                values.append(node.value)
+            elif isinstance(node, e.BoundAggregate):
+                values.extend(labelled(argument, "") for argument in node.arguments)
+    return values
+
+
+def _spread_labels(expression: Expression, variables: tuple[str, ...]) -> Expression:
+    """A value that depends on the label of its row becomes a choice between the labels."""
+    if isinstance(expression, e.BoundAggregate):
+        return expression
+    if isinstance(expression, e.At):
+        if not any(isinstance(node, e.Classifier) for node in e.walk(expression.value)):
+            return expression
+        place = expression.place
+        branches = tuple(
+            (
+                e.Operator("=", (e.ClassifierAt(place), labelled(e.Classifier(), name))),
+                e.At(labelled(expression.value, name), place, span=expression.span),
+            )
+            for name in variables
+        )
+        return e.Case(branches, e.At(_unlabelled(expression.value), place), span=expression.span)
+    return e.rebuild(expression, lambda child: _spread_labels(child, variables))
+
+
+def _unlabelled(value: Expression) -> Expression:
+    """The value in a row outside the match, whose label is NULL."""
+    if isinstance(value, e.Classifier):
+        return e.Raw(("CAST(NULL AS STRING)",))
+    return e.rebuild(value, _unlabelled)
+
+
+def _settle(expression: Expression) -> Expression:
+    """Without hoisting, only constants that Spark must compute become slots."""
+    match expression:
+        case e.At() | e.ClassifierAt() | e.BoundAggregate() | e.MatchNumber() | e.Literal():
+            return expression
+        case e.Operator(symbol="NEG", operands=(e.Literal(),)):
+            return expression
+        case e.Raw() | e.Parameter():
+            return e.At(expression, _CURRENT) if is_constant(expression) else hoist_slots(expression)
+        case e.Call() if is_constant(expression):
+            return e.At(expression, _CURRENT)
+        case _:
+            return e.rebuild(expression, _settle)

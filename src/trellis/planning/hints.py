@@ -1,0 +1,62 @@
+"""What a user may force, for experiments, tests and support."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from trellis.errors import BindingError
+
+__all__ = ["RULES", "Hints"]
+
+RULES = ("hoist_slots", "merge_states")
+_SEARCHES = ("auto", "backtrack")
+
+
+@dataclass(frozen=True, slots=True)
+class Hints:
+    """Options of planning and running.
+
+    Attributes
+    ----------
+    off : tuple of str
+        Rules that must not fire, of `RULES`.
+    search : str
+        `"auto"`, or `"backtrack"` to search without the table of ends.
+    step_budget : int
+        How many steps the search in one series may take before it is given up with an error.
+    chunk_rows : int
+        How many rows a worker gathers before it searches them; whole series are never cut.
+    """
+
+    off: tuple[str, ...] = ()
+    search: str = "auto"
+    step_budget: int = 10_000_000_000
+    chunk_rows: int = 1 << 17
+
+    def on(self, rule: str) -> bool:
+        """Whether a rule may fire."""
+        return rule not in self.off
+
+    @staticmethod
+    def of(values: Mapping[str, object] | None) -> Hints:
+        """Read the `hints` argument of the public functions."""
+        values = dict(values or {})
+        off = values.pop("off", ())
+        off = (off,) if isinstance(off, str) else off
+        search = values.pop("search", "auto")
+        budget = values.pop("step_budget", Hints().step_budget)
+        chunk = values.pop("chunk_rows", Hints().chunk_rows)
+        if values:
+            raise BindingError(
+                f"There is no hint {next(iter(values))}.", cure="The hints are off, search, step_budget, chunk_rows."
+            )
+        if not isinstance(off, (tuple, list, set, frozenset)) or not set(off) <= set(RULES):
+            raise BindingError(f"The hint off must name rules of {', '.join(RULES)}.")
+        if search not in _SEARCHES:
+            raise BindingError(f"The hint search must be one of {', '.join(_SEARCHES)}.")
+        for name, value in (("step_budget", budget), ("chunk_rows", chunk)):
+            if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+                raise BindingError(f"The hint {name} must be a positive whole number.")
+        assert isinstance(search, str) and isinstance(budget, int) and isinstance(chunk, int)
+        return Hints(tuple(off), search, budget, chunk)

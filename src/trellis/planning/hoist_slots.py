@@ -1,0 +1,125 @@
+"""Scalar functions move inside navigation: `upper(LAST(A.name))` becomes `[upper(name) @ LAST(A)]`.
+
+What stands inside an `At` is a slot: Spark computes it as a column, and only the choice of the row is left to the
+kernel. Before and after, for the condition of B:
+
+    B.price > 1.1 * A.price AND B.size > 10
+    [size > 10 @ CURRENT] AND [price @ CURRENT] > [1.1 * price @ LAST(A)]
+
+A function of a value that is NULL because its row does not exist need not be NULL itself: `coalesce(PREV(x), 0)` is 0 before
+the first row. Where that can be, the `At` carries the value of the function on NULLs (`absent`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from trellis.algebra import expression as e
+from trellis.algebra.expression import At, Expression, Place
+
+__all__ = ["hoist_slots", "is_constant", "null_of"]
+
+_CURRENT = Place()
+
+# Operators that are NULL as soon as one operand is.
+_STRICT_OPERATORS = frozenset(
+    {"=", "<>", "<", "<=", ">", ">=", "+", "-", "*", "/", "%", "DIV", "||", "NEG", "NOT", "BETWEEN", "IN"}
+)
+# Functions that are NULL as soon as one argument is. A function that is missing here costs a column, not an answer.
+_STRICT_FUNCTIONS = frozenset(
+    "abs ceil ceiling floor round sqrt exp ln log10 log2 power pow sign upper lower length trim ltrim rtrim substring substr "
+    "year month day dayofmonth dayofweek dayofyear hour minute second quarter weekofyear date_trunc trunc unix_timestamp "
+    "to_date to_timestamp date_format date_add date_sub datediff".split()
+)
+
+
+def hoist_slots(condition: Expression) -> Expression:
+    """Move everything into slots that reads a single row."""
+    return _settle_constants(_hoist(condition))
+
+
+def null_of(value: Expression) -> Expression:
+    """A NULL of the type of a value."""
+    return e.Case(((e.Literal("FALSE"), value),))
+
+
+def is_constant(expression: Expression) -> bool:
+    """Whether an expression reads no row at all."""
+    reads = (At, e.ClassifierAt, e.BoundAggregate, e.MatchNumber, e.Column, e.Classifier)
+    return not any(isinstance(node, reads) for node in e.walk(expression))
+
+
+def _hoist(expression: Expression) -> Expression:
+    match expression:
+        case At() | e.ClassifierAt() | e.BoundAggregate() | e.MatchNumber():
+            return expression
+    expression = e.rebuild(expression, _hoist)
+    if isinstance(expression, e.Operator) and expression.symbol in ("AND", "OR"):
+        expression = _group_operands(expression)
+    return _combine(expression)
+
+
+def _group_operands(operator: e.Operator) -> Expression:
+    """Bring the operands of AND or OR that read the same row together."""
+    groups: dict[object, list[Expression]] = {}
+    for number, operand in enumerate(operator.operands):
+        groups.setdefault(operand.place if isinstance(operand, At) else number, []).append(operand)
+    operands = [
+        group[0] if len(group) == 1 else _combine(replace(operator, operands=tuple(group)))
+        for group in groups.values()
+    ]
+    return operands[0] if len(operands) == 1 else replace(operator, operands=tuple(operands))
+
+
+def _combine(expression: Expression) -> Expression:
+    """`f([x @ p], [y @ p], constant)` becomes `[f(x, y, constant) @ p]`."""
+    children = e.children(expression)
+    slots = [child for child in children if isinstance(child, At)]
+    others = [child for child in children if not isinstance(child, At)]
+    if not slots or len({slot.place for slot in slots}) > 1 or not all(map(is_constant, others)):
+        return expression
+    place = slots[0].place
+    value = e.rebuild(expression, lambda child: child.value if isinstance(child, At) else child)
+    absent = None
+    if place != _CURRENT and not _is_strict(expression):
+        absent = e.rebuild(
+            expression,
+            lambda child: (child.absent or null_of(child.value)) if isinstance(child, At) else child,
+        )
+    return At(value, place, absent, span=expression.span)
+
+
+def _is_strict(expression: Expression) -> bool:
+    """Whether the value is surely NULL when the row of its slots does not exist."""
+    slots = [child for child in e.children(expression) if isinstance(child, At)]
+    if any(slot.absent is not None for slot in slots):
+        return False
+    match expression:
+        case e.Operator(symbol="BETWEEN" | "IN", operands=(At(), *_)):
+            return True
+        case e.Operator(symbol="BETWEEN" | "IN"):
+            return False
+        case e.Operator(symbol=symbol):
+            # AND and OR of NULLs alone are NULL; a constant among them may decide.
+            alone = len(slots) == len(expression.operands)
+            return symbol in _STRICT_OPERATORS or (symbol in ("AND", "OR") and alone)
+        case e.Call(function=function):
+            return function in _STRICT_FUNCTIONS
+        case e.Raw(parts=(str() as opening, At(), *_)):
+            return opening.upper().startswith("CAST(")
+        case _:
+            return False
+
+
+def _settle_constants(expression: Expression) -> Expression:
+    """Constants that only Spark can compute (parameters, subqueries, functions) become slots of the current row."""
+    match expression:
+        case At() | e.ClassifierAt() | e.BoundAggregate() | e.MatchNumber() | e.Literal():
+            return expression
+        case e.Operator(symbol="NEG", operands=(e.Literal(),)):
+            return expression
+    if is_constant(expression):
+        return At(expression, _CURRENT, span=expression.span)
+    if isinstance(expression, (e.Call, e.Raw)):
+        return expression if isinstance(expression, e.Raw) else e.rebuild(expression, _settle_constants)
+    return e.rebuild(expression, _settle_constants)

@@ -1,0 +1,83 @@
+"""Aggregates that Spark computes from the array of values, with its own functions on arrays."""
+
+from __future__ import annotations
+
+import re
+
+from trellis.algebra import expression as e
+from trellis.algebra.expression import Expression
+from trellis.errors import UnsupportedError
+
+__all__ = ["finish_list"]
+
+
+def finish_list(node: e.BoundAggregate, listed: e.Column, type_: str) -> Expression:
+    """The aggregate over an array of its values, NULLs included. `type_` is Spark's name of the element type."""
+    values = f"filter({listed}, v -> v IS NOT NULL)"
+    if node.distinct or node.function == "collect_set":
+        values = f"array_distinct({values})"
+    some = f"size({values}) > 0"
+    match node.function:
+        case "array_agg" | "collect_list" | "collect_set":
+            return e.Raw((values,))
+        case "count" | "approx_count_distinct":
+            distinct = values if node.distinct else f"array_distinct({values})"
+            return e.Raw((f"CAST(size({distinct}) AS BIGINT)",))
+        case "listagg" | "string_agg":
+            separator = node.arguments[1] if len(node.arguments) > 1 else e.Literal("''")
+            return e.Raw((f"CASE WHEN {some} THEN array_join({values}, ", separator, ") END"))
+        case "min" | "bool_and" | "every":
+            return e.Raw((f"array_min({values})",))
+        case "max" | "bool_or" | "any" | "some":
+            return e.Raw((f"array_max({values})",))
+        case "sum":
+            return e.Raw((f"CASE WHEN {some} THEN {_sum(values, type_)} END",))
+        case "avg" | "mean":
+            return e.Raw((f"CASE WHEN {some} THEN {_average(values, type_)} END",))
+        case "product":
+            product = f"aggregate({values}, CAST(1 AS DOUBLE), (a, v) -> a * CAST(v AS DOUBLE))"
+            return e.Raw((f"CASE WHEN {some} THEN {product} END",))
+        case "median":
+            return _percentile(values, some, e.Literal("0.5D"))
+        case "percentile" if len(node.arguments) == 2:
+            return _percentile(values, some, node.arguments[1])
+        case function:
+            raise UnsupportedError(
+                f"The aggregate {function} is not supported in MEASURES.",
+                cure="Collect the values with array_agg and go on in the query around.",
+                span=node.span,
+            )
+
+
+def _sum_type(type_: str) -> str:
+    decimal = re.fullmatch(r"decimal\((\d+),(-?\d+)\)", type_)
+    if decimal:
+        return f"DECIMAL({min(38, int(decimal[1]) + 10)}, {decimal[2]})"
+    if type_ in ("tinyint", "smallint", "int", "bigint"):
+        return "BIGINT"
+    return type_ if type_.startswith("interval") else "DOUBLE"
+
+
+def _sum(values: str, type_: str) -> str:
+    total = _sum_type(type_)
+    if total.startswith("interval"):
+        return f"aggregate(slice({values}, 2, size({values})), {values}[0], (a, v) -> a + v)"
+    return f"aggregate({values}, CAST(0 AS {total}), (a, v) -> CAST(a + v AS {total}))"
+
+
+def _average(values: str, type_: str) -> str:
+    decimal = re.fullmatch(r"decimal\((\d+),(-?\d+)\)", type_)
+    if decimal:
+        result = f"DECIMAL({min(38, int(decimal[1]) + 4)}, {min(38, int(decimal[2]) + 4)})"
+        return f"CAST({_sum(values, type_)} / size({values}) AS {result})"
+    return f"{_sum(values, type_)} / size({values})"
+
+
+def _percentile(values: str, some: str, share: Expression) -> Expression:
+    """Linear interpolation between the two nearest ranks, as Spark's `percentile` does."""
+    ranked = f"sort_array({values})"
+    position = e.Raw((f"((size({values}) - 1) * CAST(", share, " AS DOUBLE))"))
+    low = e.Raw((f"CAST({ranked}[CAST(floor(", position, ") AS INT)] AS DOUBLE)"))
+    high = e.Raw((f"CAST({ranked}[CAST(ceil(", position, ") AS INT)] AS DOUBLE)"))
+    part = e.Raw(("(", position, " - floor(", position, "))"))
+    return e.Raw((f"CASE WHEN {some} THEN ", low, " + ", part, " * (", high, " - ", low, ") END"))

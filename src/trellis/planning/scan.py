@@ -1,0 +1,148 @@
+"""The plan of a row pattern query: projection, exchange and sort, matcher, finish."""
+
+from __future__ import annotations
+
+from trellis.algebra import expression as e
+from trellis.algebra.bound import BoundQuery
+from trellis.algebra.expression import Expression
+from trellis.algebra.plan import Instruction, MatchPlan, Merge, ScanPlan
+from trellis.errors import BindingError
+from trellis.kernels import opcodes as o
+from trellis.planning.automaton import compile_pattern
+from trellis.planning.columns import Columns, TypesOf
+from trellis.planning.conditions import Conditions, plan_conditions
+from trellis.planning.hints import Hints
+from trellis.planning.measures import Measures
+from trellis.planning.merge_states import merge_states, sets_of
+from trellis.planning.slots import Slots
+from trellis.planning.within import plan_window
+
+__all__ = ["plan_scan"]
+
+# A table of search states beats backtracking while it is small: instructions, and instructions x rows of a series.
+_TABLE_INSTRUCTIONS = 64
+
+
+def plan_scan(bound: BoundQuery, types_of: TypesOf, hints: Hints, *, lenient: bool = False) -> ScanPlan:
+    """Plan a query. `types_of` answers the types of expressions over the input; `lenient` is Spark without ANSI mode."""
+    columns = Columns(types_of)
+    instructions = compile_pattern(bound.query.pattern, bound.variables)
+    keys = [_comparable_key(expression, columns) for _, expression in bound.partition_by]
+    order = [expression for _, expression in bound.order_by]
+    columns.learn([*keys, *order])
+    _check_order(bound, columns)
+    conditions = plan_conditions(bound, columns, hints, lenient=lenient)
+    measures = Measures(columns, Slots(bound.variables))
+    finished = _finish(bound, keys, measures)
+    window = plan_window(bound, columns)
+    key_names = tuple(columns.ship(key) for key in keys)
+    order_names = [columns.project(expression) for expression in order]
+    row_local = all(condition.where != "kernel" for condition in conditions.conditions)
+    return ScanPlan(
+        projected=tuple((name, expression) for expression, name in columns.names.items()),
+        sorted_by=_sort(bound, key_names, order_names, columns),
+        shipped=tuple(columns.shipped),
+        match=MatchPlan(
+            keys=key_names,
+            variables=bound.variables,
+            instructions=instructions,
+            conditions=conditions.conditions,
+            slots=tuple(conditions.slots.sources),
+            program=conditions.program,
+            places=conditions.places,
+            aggregates=conditions.aggregates,
+            merges=_merges(instructions, bound, conditions, hints),
+            window=window,
+            skip=bound.query.after_match.to,
+            skip_to=bound.skip_to,
+            rows_per_match=bound.query.rows_per_match,
+            measure_slots=tuple(measures.slots.sources),
+            measure_places=tuple(measures.places),
+            measure_aggregates=tuple(measures.aggregates),
+            outputs=tuple((name, output) for output, name in measures.outputs.items()),
+            budget=hints.step_budget,
+            by_table=row_local and hints.search != "backtrack" and len(instructions) <= _TABLE_INSTRUCTIONS,
+            chunk_rows=hints.chunk_rows,
+        ),
+        finished=finished,
+    )
+
+
+def _merges(
+    instructions: tuple[Instruction, ...], bound: BoundQuery, conditions: Conditions, hints: Hints
+) -> tuple[Merge, ...]:
+    if not hints.on("merge_states"):
+        return (Merge(o.NEVER),) * len(instructions)
+    sets = sets_of(conditions.places, conditions.aggregates)
+    return merge_states(instructions, bound.variables, conditions.reads, sets)
+
+
+def _comparable_key(expression: Expression, columns: Columns) -> Expression:
+    """A partition key as Spark groups it: zeros of both signs are one value, and so are all NaNs."""
+    if columns.type_text(expression) not in ("float", "double"):
+        return expression
+    type_ = columns.type_text(expression)
+    value = e.Raw(("CASE WHEN isnan(", expression, f") THEN CAST('NaN' AS {type_}) ELSE ", expression, " + 0 END"))
+    key = e.Raw(("CAST(", value, f" AS {type_})"))
+    columns.types[key] = type_
+    return key
+
+
+def _check_order(bound: BoundQuery, columns: Columns) -> None:
+    for what, keys in (("PARTITION BY", bound.partition_by), ("ORDER BY", bound.order_by)):
+        for _, expression in keys:
+            type_ = columns.type_text(expression)
+            unfit = ("map", "variant", "interval month", "calendar")
+            nested = what == "PARTITION BY" and type_.startswith(("array", "struct"))
+            if type_ == "interval" or type_.startswith(unfit) or "map<" in type_ or nested:
+                raise BindingError(
+                    f"{what} cannot use the type {type_}.",
+                    cure="Name a field of it, or cast it to STRING.",
+                    span=expression.span,
+                )
+
+
+def _sort(
+    bound: BoundQuery, keys: tuple[str, ...], order: list[str], columns: Columns
+) -> tuple[tuple[str, bool, bool], ...]:
+    """The sort: keys, the order asked for, then every other column that can be ordered.
+
+    The last make ties come out the same in every run: rows that are equal in all columns which the matcher reads are
+    interchangeable.
+    """
+    sorted_by = [(name, False, True) for name in keys]
+    for name, key in zip(order, bound.query.order_by, strict=True):
+        sorted_by.append((name, key.descending, key.nulls_first))
+    used = {name for name, _, _ in sorted_by}
+    for expression, name in columns.names.items():
+        type_ = columns.type_text(expression)
+        if name not in used and "map<" not in type_ and "variant" not in type_ and type_ != "interval":
+            sorted_by.append((name, False, True))
+    return tuple(sorted_by)
+
+
+def _finish(bound: BoundQuery, keys: list[Expression], measures: Measures) -> tuple[tuple[str, Expression], ...]:
+    """The columns of the result in the standard's order."""
+    partition = [
+        (name, measures.carried(expression)) for name, expression in bound.partition_by
+    ]
+    values: list[tuple[str, Expression]] = []
+    for name, measure in bound.measures:
+        values.append((name, measures.finish(measure)))
+    if not bound.all_rows:
+        return (*partition, *values)
+    if bound.query.rows_per_match.name == "ALL_WITH_UNMATCHED":
+        matched = e.Operator("IS NOT NULL", (measures.finish(e.MatchNumber()),))
+        values = [(name, e.Case(((matched, value),))) for name, value in values]
+    order = [
+        (name, measures.carried(expression))
+        for name, expression in bound.order_by
+        if name not in dict(partition)
+    ]
+    named = {name for name, _ in (*partition, *order)}
+    rest = [
+        (name, measures.carried(e.Column((name,)))) for name in bound.columns if name not in named
+    ]
+    return (*partition, *order, *values, *rest)
+
+

@@ -1,0 +1,58 @@
+"""WITHIN: a bound on the order key of the last row, given that of the first."""
+
+from __future__ import annotations
+
+from trellis.algebra import expression as e
+from trellis.algebra.bound import BoundQuery
+from trellis.algebra.plan import WindowSpec
+from trellis.analysis.types import Kind
+from trellis.errors import BindingError
+from trellis.planning.columns import Columns
+
+__all__ = ["plan_window"]
+
+
+def plan_window(bound: BoundQuery, columns: Columns) -> WindowSpec | None:
+    """The window of a query: Spark computes for each row the last key that a match from there may reach."""
+    within = bound.query.within
+    if within is None:
+        return None
+    key = bound.order_by[0][1]
+    descending = bound.query.order_by[0].descending
+    type_ = columns.type_of(key)
+    if type_ is None or type_.kind not in (
+        Kind.INTEGER,
+        Kind.FLOAT,
+        Kind.DECIMAL,
+        Kind.DATE,
+        Kind.TIMESTAMP,
+        Kind.TIMESTAMP_NTZ,
+        Kind.INTERVAL,
+    ):
+        raise BindingError(
+            f"WITHIN needs a first ORDER BY key that is a time or a number, not {columns.type_text(key)}.",
+            span=key.span or within.span,
+        )
+    timed = type_.kind in (Kind.DATE, Kind.TIMESTAMP, Kind.TIMESTAMP_NTZ)
+    if timed != columns.type_text(within).startswith("interval") and type_.kind is not Kind.INTERVAL:
+        raise BindingError(
+            f"WITHIN {within} does not fit the ORDER BY key of type {columns.type_text(key)}.",
+            cure="Write WITHIN INTERVAL '10' MINUTE for times, a number for numbers.",
+            span=within.span,
+        )
+    if type_.kind is Kind.DATE:
+        # A date has no hours: as a timestamp without zone it can be compared with any deadline.
+        key = e.Raw(("CAST(", key, " AS TIMESTAMP_NTZ)"))
+    sign = "-" if descending else "+"
+    if type_.kind is Kind.INTEGER:
+        # Decimals do not overflow; for whole numbers the last key allowed is a whole number too.
+        wide = e.Operator(sign, (e.Raw(("CAST(", key, " AS DECIMAL(38, 6))")), within))
+        whole = e.Raw(("ceil(" if descending else "floor(", wide, ")"))
+        bounded = e.Raw(("least(greatest(", whole, f", {-(2**63)}BD), {2**63 - 1}BD)"))
+        deadline: e.Expression = e.Raw(("CAST(", bounded, " AS BIGINT)"))
+    elif type_.kind in (Kind.DECIMAL, Kind.FLOAT):
+        key = e.Raw(("CAST(", key, " AS DOUBLE)"))
+        deadline = e.Raw(("CAST(", e.Operator(sign, (key, within)), " AS DOUBLE)"))
+    else:
+        deadline = e.Operator(sign, (key, within))
+    return WindowSpec(columns.ship(key), columns.ship(deadline), descending)

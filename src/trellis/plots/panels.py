@@ -1,0 +1,108 @@
+"""What is drawn for one series: the thinned line, the stretches of it that matched, the bands."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import numpy as np
+
+__all__ = ["Band", "Floats", "Panel", "Point", "panel", "thin"]
+
+Floats: TypeAlias = "np.ndarray[Any, np.dtype[np.float64]]"
+Positions: TypeAlias = "np.ndarray[Any, np.dtype[np.int64]]"
+
+
+@dataclass(frozen=True, slots=True)
+class Band:
+    """One match: where it starts and ends, what is written over it and what its tooltip says."""
+
+    start: float
+    end: float
+    label: str
+    tooltip: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One row of a match with the variable that it was matched to."""
+
+    x: float
+    y: float
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """One series, ready to draw. `stretch` numbers the matched stretches of the line; -1 is outside."""
+
+    name: str
+    x: Floats
+    y: Floats
+    stretch: Positions
+    bands: list[Band]
+    points: list[Point] = field(default_factory=list)
+    rows: int = 0
+
+
+def panel(name: str, x: Floats, y: Floats, bands: list[Band], points: list[Point], max_points: int) -> Panel:
+    """Sort, thin, and mark what matched. Bands that lie wholly outside the line are left out."""
+    known = ~np.isnan(x)
+    order = np.argsort(x[known], kind="stable")
+    x, y = x[known][order], y[known][order]
+    if len(x):
+        bands = [band for band in bands if band.end >= x[0] and band.start <= x[-1]]
+        points = [point for point in points if x[0] <= point.x <= x[-1]]
+    else:
+        bands, points = [], []
+    stretch = _stretches(x, bands)
+    inside = stretch >= 0
+    if inside.sum() > 4 * max_points:  # matched nearly everywhere: keep only the borders of the stretches whole
+        inside &= (np.diff(stretch, prepend=-2) != 0) | (np.diff(stretch, append=-2) != 0)
+    kept = thin(x, y, max_points, keep=inside)
+    return Panel(name, x[kept], y[kept], stretch[kept], bands, points, rows=len(x))
+
+
+def thin(x: Floats, y: Floats, max_points: int, keep: np.ndarray[Any, np.dtype[np.bool_]] | None = None) -> Positions:
+    """The positions of the rows that show the same line with about `max_points` points.
+
+    The axis is cut into buckets, and from each the first, last, lowest and highest row stay (M4: Jugel et al., VLDB
+    2014), so that no peak is lost; a gap (NaN) in a bucket stays as well. Rows in `keep` stay in any case. `x` must be
+    sorted.
+    """
+    if len(x) <= max_points:
+        return np.arange(len(x), dtype=np.int64)
+    buckets = max(1, max_points // 4)
+    width = (x[-1] - x[0]) / buckets or 1.0
+    bucket = np.minimum(((x - x[0]) / width).astype(np.int64), buckets - 1)
+    known = np.flatnonzero(~np.isnan(y))
+    by_height = known[np.lexsort((y[known], bucket[known]))]
+    chosen = [_edges(np.arange(len(x)), bucket), _edges(by_height, bucket), _edges(np.flatnonzero(np.isnan(y)), bucket)]
+    if keep is not None:
+        chosen.append(np.flatnonzero(keep))
+    return np.unique(np.concatenate(chosen)).astype(np.int64)
+
+
+def _edges(positions: Positions, bucket: Positions) -> Positions:
+    """The first and the last position of each bucket; the positions come grouped by bucket."""
+    if not len(positions):
+        return positions
+    change = np.diff(bucket[positions]) != 0
+    edges: Positions = positions[np.r_[True, change] | np.r_[change, True]]
+    return edges
+
+
+def _stretches(x: Floats, bands: list[Band]) -> Positions:
+    """For each row the number of the stretch that it lies in: overlapping matches make one stretch."""
+    starts: list[float] = []
+    ends: list[float] = []
+    for band in sorted(bands, key=lambda band: band.start):
+        if ends and band.start <= ends[-1]:
+            ends[-1] = max(ends[-1], band.end)
+        else:
+            starts.append(band.start)
+            ends.append(band.end)
+    if not starts:
+        return np.full(len(x), -1, dtype=np.int64)
+    at = np.searchsorted(np.array(starts), x, side="right") - 1
+    return np.where((at >= 0) & (x <= np.array(ends)[np.maximum(at, 0)]), at, -1).astype(np.int64)

@@ -1,0 +1,1 @@
+"""Plans on Spark: projection, exchange and sort, Arrow batches through the kernels, and the finish."""

@@ -1,0 +1,69 @@
+"""A plan on a DataFrame: project, exchange and sort, match, finish. Nothing runs before an action."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import pyarrow as pa
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.types import ArrayType, BooleanType, DataType, DoubleType, LongType, StringType, StructField, StructType
+
+from trellis.algebra.plan import Gather, Label, ListAggregate, MatchPlan, Number, Output, Present, ScanPlan, Value
+from trellis.kernels import opcodes as o
+from trellis.spark.projection import Session
+from trellis.spark.worker import match_batches
+
+__all__ = ["run_scan"]
+
+
+def run_scan(plan: ScanPlan, frame: DataFrame, session: Session) -> DataFrame:
+    """The result of a plan over its input."""
+    projected = session.project(frame, plan.projected)
+    keys = [F.col(name) for name in plan.match.keys]
+    exchanged = projected.repartition(*keys) if keys else projected.repartition(1)
+    ordered = exchanged.sortWithinPartitions(*(_sort_column(*key) for key in plan.sorted_by)) if plan.sorted_by else exchanged
+    shipped = ordered.select(*plan.shipped) if plan.shipped else ordered
+    matched = shipped.mapInArrow(_Match(plan.match), _schema(plan.match, projected.schema))
+    return session.project(matched, plan.finished)
+
+
+class _Match:
+    """The function that workers run. A class of the package: workers load it by name, with the plan as data."""
+
+    def __init__(self, plan: MatchPlan) -> None:
+        self.plan = plan
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        return match_batches(self.plan, iter(batches))
+
+
+def _sort_column(name: str, descending: bool, nulls_first: bool) -> Column:
+    column = F.col(name)
+    if descending:
+        return column.desc_nulls_first() if nulls_first else column.desc_nulls_last()
+    return column.asc_nulls_first() if nulls_first else column.asc_nulls_last()
+
+
+def _schema(plan: MatchPlan, projected: StructType) -> StructType:
+    types = {field.name: field.dataType for field in projected}
+    fields = [StructField(name, _type(output, plan, types)) for name, output in plan.outputs]
+    return StructType(fields or [StructField("__m0", LongType())])
+
+
+def _type(output: Output, plan: MatchPlan, types: dict[str, DataType]) -> DataType:
+    match output:
+        case Gather(column=column):
+            return types[column]
+        case Present():
+            return BooleanType()
+        case Label():
+            return StringType()
+        case Number():
+            return LongType()
+        case Value(aggregate=number, columns=()):
+            return LongType() if plan.measure_aggregates[number].kind < o.SUM_FLOAT else DoubleType()
+        case Value(columns=columns):
+            return types[columns[0]]
+        case ListAggregate(columns=columns):
+            return ArrayType(types[columns[0]])

@@ -1,0 +1,107 @@
+"""Expressions over a DataFrame. Their text is Spark's, so all of Spark's functions work, registered ones too."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from pyspark.errors import AnalysisException, ParseException, PySparkException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.types import StructType
+
+from trellis.algebra import expression as e
+from trellis.algebra.expression import Expression
+from trellis.errors import BindingError, QuerySyntaxError, TrellisError
+
+__all__ = ["Session", "refused"]
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """Where expressions are evaluated: the Spark session, the parameters, and the names a statement can see.
+
+    `ctes` is the text of the WITH list in scope, `frames` are the DataFrames behind `{name}`.
+    """
+
+    spark: SparkSession
+    args: Mapping[str, object] = field(default_factory=dict)
+    frames: Mapping[str, DataFrame] = field(default_factory=dict)
+    ctes: str = ""
+
+    def run(self, text: str, **frames: DataFrame) -> DataFrame:
+        """A statement, with `{name}` for DataFrames; braces that are not such a name stay as they are."""
+        known = {**self.frames, **frames}
+        escaped = text.replace("{", "{{").replace("}", "}}")
+        for name in known:
+            escaped = escaped.replace(f"{{{{{name}}}}}", f"{{{name}}}")
+        used = {name: frame for name, frame in known.items() if f"{{{name}}}" in text}
+        args = {name: value for name, value in self.args.items() if re.search(rf":{name}\b", text)}
+        if not used:
+            return self.spark.sql(text, args=args or None)
+        return self.spark.sql(escaped, args=args or None, **used)
+
+    def project(self, frame: DataFrame, expressions: Sequence[tuple[str, Expression]]) -> DataFrame:
+        """A DataFrame of named expressions over the columns of another one."""
+        if any(_needs_statement(expression) for _, expression in expressions):
+            columns = ", ".join(f"{expression} AS `{_quoted(name)}`" for name, expression in expressions)
+            return self.run(f"{self.ctes} SELECT {columns} FROM {{trellis_input}}", trellis_input=frame)
+        return frame.select([_column(expression).alias(name) for name, expression in expressions])
+
+    def types_of(self, frame: DataFrame, expressions: Sequence[Expression]) -> Sequence[str]:
+        """The types of expressions over a DataFrame, without running anything."""
+        named = [(f"__t{number}", expression) for number, expression in enumerate(expressions)]
+        try:
+            schema: StructType = self.project(frame, named).schema
+        except PySparkException as problem:
+            for expression in expressions:
+                self._require(frame, expression)
+            raise refused(problem) from problem
+        return [column.dataType.simpleString() for column in schema]
+
+    def _require(self, frame: DataFrame, expression: Expression) -> None:
+        """Find the expression that Spark refuses, to show where it stands."""
+        try:
+            _ = self.project(frame, [("__t", expression)]).schema
+        except PySparkException as problem:
+            error = refused(problem)
+            error.span = next((node.span for node in e.walk(expression) if node.span is not None), None)
+            raise error from problem
+
+    def within(self, ctes: str) -> Session:
+        """The same session where other names of a WITH list are in scope."""
+        return replace(self, ctes=ctes)
+
+
+def refused(problem: PySparkException) -> TrellisError:
+    """Spark's refusal of a text, as an error of Trellis, without the plan and the stack that Spark appends."""
+    message = str(problem)
+    if isinstance(problem, (AnalysisException, ParseException)):
+        message = re.split(r"\n== SQL|;\n'|\n'|\n\nJVM stacktrace", message)[0].strip()
+    message = re.sub(r" SQLSTATE: \w+", "", message)
+    kind = QuerySyntaxError if isinstance(problem, ParseException) else BindingError
+    return kind(f"Spark does not accept this: {message}")
+
+
+def _needs_statement(expression: Expression) -> bool:
+    """Whether only a statement can hold it: parameters and subqueries."""
+    for node in e.walk(expression):
+        if isinstance(node, e.Parameter):
+            return True
+        if isinstance(node, e.Raw) and any(isinstance(part, str) and _QUERY.search(part) for part in node.parts):
+            return True
+    return False
+
+
+_QUERY = re.compile(r"\(\s*(SELECT|WITH|FROM|VALUES|TABLE)\b", re.IGNORECASE)
+
+
+def _column(expression: Expression) -> object:
+    if isinstance(expression, e.Column) and len(expression.path) == 1:
+        return F.col(str(expression))
+    return F.expr(str(expression))
+
+
+def _quoted(name: str) -> str:
+    return name.replace("`", "``")

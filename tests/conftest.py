@@ -1,0 +1,136 @@
+"""What all tests share: which of them run, how many examples Hypothesis draws, and one lazy Spark session.
+
+`pytest` alone starts no JVM. `--spark` adds the tests that need one, `--slow` those that take long, and `--connect`
+runs the tests marked `connect` on Spark Connect instead of the classic session (one process cannot hold both). Without
+`--connect`, an explicit `-m` expression overrides all of that.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import hypothesis
+import pytest
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+# ---- Hypothesis: `default` draws the same examples in every run, so that a red run is a red change. ----
+
+hypothesis.settings.register_profile("quick", max_examples=25, deadline=None, derandomize=True)
+hypothesis.settings.register_profile("default", max_examples=100, deadline=None, derandomize=True)
+hypothesis.settings.register_profile("thorough", max_examples=2_000, deadline=None, print_blob=True)
+hypothesis.settings.load_profile(os.environ.get("TRELLIS_PROFILE", "default"))
+
+
+def pytest_report_header(config: pytest.Config) -> str:
+    profile = config.getoption("--hypothesis-profile", None) or os.environ.get("TRELLIS_PROFILE", "default")
+    limit = hypothesis.settings.get_profile(profile).max_examples
+    jit = "off" if os.environ.get("NUMBA_DISABLE_JIT") == "1" else "on"
+    session = "Spark Connect" if config.getoption("--connect") else "classic Spark"
+    return f"trellis: {session}, JIT {jit}, at most {limit} examples for each property (profile {profile})"
+
+
+@pytest.hookimpl(wrapper=True, trylast=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
+    """Note how many examples a property test drew; the note also travels from xdist's workers."""
+    report = yield
+    if report.when == "teardown":
+        drawn = sum(int(n) for n in re.findall(r"(\d+) passing", getattr(item, "hypothesis_statistics", "")))
+        if drawn:
+            report.user_properties.append(("examples", drawn))
+    return report
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    drawn = [
+        value
+        for reports in terminalreporter.stats.values()
+        for report in reports
+        for name, value in getattr(report, "user_properties", [])
+        if name == "examples" and report.when == "teardown"
+    ]
+    if drawn:
+        terminalreporter.write_line(f"{sum(drawn)} examples drawn by {len(drawn)} property tests")
+
+
+# ---- which tests run ----
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("trellis")
+    group.addoption("--spark", action="store_true", help="also run the tests that start a JVM")
+    group.addoption("--slow", action="store_true", help="also run the tests that take long")
+    group.addoption("--connect", action="store_true", help="run the tests marked `connect`, on Spark Connect")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    for item in items:
+        needs_session = "spark" in getattr(item, "fixturenames", ())
+        if needs_session or any(item.get_closest_marker(mark) for mark in ("streaming", "connect")):
+            item.add_marker("spark")
+    connect = config.getoption("--connect")
+    if not connect and config.getoption("markexpr"):
+        return
+
+    def wanted(item: pytest.Item) -> bool:
+        marks = {mark.name for mark in item.iter_markers()}
+        if "slow" in marks and not config.getoption("--slow"):
+            return False
+        if connect:
+            return "connect" in marks
+        return "spark" not in marks or config.getoption("--spark")
+
+    deselected = [item for item in items if not wanted(item)]
+    if deselected:
+        config.hook.pytest_deselected(items=deselected)
+        items[:] = [item for item in items if wanted(item)]
+
+
+# ---- the session ----
+
+
+@pytest.fixture(scope="session")
+def spark(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+    """One small local session, classic or (with --connect) Spark Connect; the first test that asks for it starts it."""
+    from trellis.java import require_java
+
+    require_java()
+    scratch = tmp_path_factory.mktemp("spark")
+    # Settings of the JVM go through the environment: a Connect client may not set them on a running server.
+    static = {
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.host": "127.0.0.1",
+        "spark.connect.grpc.binding.address": "127.0.0.1",
+        "spark.driver.memory": "2g",
+        "spark.local.dir": str(scratch / "local"),
+        "spark.sql.warehouse.dir": str(scratch / "warehouse"),
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+    }
+    arguments = " ".join(f"--conf {name}={value}" for name, value in static.items())
+    environment = {
+        "PYSPARK_SUBMIT_ARGS": f"{arguments} pyspark-shell",
+        "PYSPARK_PYTHON": sys.executable,  # workers must see the same packages as the driver
+        "PYSPARK_DRIVER_PYTHON": sys.executable,
+        "SPARK_LOCAL_IP": "127.0.0.1",
+    }
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in environment.items():
+            patch.setenv(name, value)
+        patch.delenv("SPARK_REMOTE", raising=False)
+        session = _start(connect=request.config.getoption("--connect"))
+        yield session
+        session.stop()  # in Connect's local mode this stops the server too
+
+
+def _start(*, connect: bool) -> SparkSession:
+    from pyspark.sql import SparkSession
+
+    builder = SparkSession.builder.remote("local[2]") if connect else SparkSession.builder.master("local[2]")
+    return builder.config("spark.sql.shuffle.partitions", "2").config("spark.sql.session.timeZone", "UTC").getOrCreate()

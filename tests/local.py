@@ -1,0 +1,247 @@
+"""Trellis without Spark: the same parser, binder, planner, worker and kernels; only scalar expressions are evaluated here.
+
+Scalar expressions are evaluated one row at a time, for the small language that the property tests use.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+from unittest import mock
+
+import pyarrow as pa
+
+from trellis.algebra import expression as e
+from trellis.algebra.expression import Expression
+from trellis.algebra.plan import ScanPlan
+from trellis.analysis.binding import bind
+from trellis.analysis.schema import Schema
+from trellis.languages.match_recognize import parse_clause_text
+from trellis.planning import measures
+from trellis.planning.hints import Hints
+from trellis.planning.scan import plan_scan
+from trellis.spark.worker import match_batches
+
+Row = Mapping[str, Any]
+
+_ARROW = {
+    "int": pa.int32(),
+    "bigint": pa.int64(),
+    "double": pa.float64(),
+    "string": pa.string(),
+    "boolean": pa.bool_(),
+    "void": pa.null(),
+    "decimal(38,6)": pa.float64(),
+}
+_ORDER = ["void", "int", "bigint", "double"]
+
+
+def run(
+    clause: str, rows: Sequence[Row], schema: Sequence[tuple[str, str]], *, batch_rows: int = 1000, **hints: object
+) -> list[dict[str, Any]]:
+    """The result of a MATCH_RECOGNIZE clause over rows, in order of partitions."""
+    plan = plan_clause(clause, schema, **hints)
+    projected = [{name: evaluate(expression, row) for name, expression in plan.projected} for row in rows]
+    for name, descending, nulls_first in reversed(plan.sorted_by):
+        # Python's sort is stable, so the least significant key comes first.
+        projected.sort(key=_sort_key(name, descending, nulls_first), reverse=descending)
+    types = dict(schema)
+    columns = {
+        name: pa.array([row[name] for row in projected], _ARROW[type_of(expression, types)])
+        for name, expression in plan.projected
+    }
+    table = pa.table(columns) if columns else pa.table({"none": pa.nulls(len(rows))})
+    matched: list[dict[str, Any]] = []
+    for batch in match_batches(plan.match, iter(table.to_batches(max_chunksize=batch_rows))):
+        matched.extend(batch.to_pylist())
+    return [{name: evaluate(expression, row) for name, expression in plan.finished} for row in matched]
+
+
+def plan_clause(clause: str, schema: Sequence[tuple[str, str]], **hints: object) -> ScanPlan:
+    """Parse, bind and plan a clause."""
+    bound = bind(parse_clause_text(clause), Schema(tuple(schema)), {})
+    types = dict(schema)
+
+    def types_of(expressions: Sequence[Expression]) -> list[str]:
+        return [type_of(expression, types) for expression in expressions]
+
+    with mock.patch.object(measures, "finish_list", _finish_list):
+        return plan_scan(bound, types_of, Hints.of(hints))
+
+
+def _finish_list(node: e.BoundAggregate, listed: e.Column, type_: str) -> Expression:
+    """In place of Spark's functions on arrays."""
+    return e.Call(f"list {node.function}{' distinct' if node.distinct else ''}", (listed,))
+
+
+def _sort_key(name: str, descending: bool, nulls_first: bool) -> Callable[[Row], tuple[bool, Any]]:
+    # Reversed, a later group comes first.
+    null_group = nulls_first == descending
+
+    def key(row: Row) -> tuple[bool, Any]:
+        value = row[name]
+        return (null_group, 0) if value is None else (not null_group, value)
+
+    return key
+
+
+def evaluate(expression: Expression, row: Row) -> Any:
+    """The value of an expression over the columns of a row."""
+    match expression:
+        case e.Column(path=(name,)):
+            return row[name]
+        case e.Literal(text=text):
+            return _literal(text)
+        case e.Operator(symbol=symbol, operands=operands):
+            return _operator(symbol, operands, row)
+        case e.Case(branches=branches, otherwise=otherwise):
+            for condition, value in branches:
+                if evaluate(condition, row):
+                    return evaluate(value, row)
+            return None if otherwise is None else evaluate(otherwise, row)
+        case e.Call(function=function, arguments=arguments):
+            return _call(function, [evaluate(argument, row) for argument in arguments])
+        case e.Raw(parts=("CAST(", value, str() as rest)):
+            result = evaluate(value, row)  # type: ignore[arg-type]
+            return float(result) if "DOUBLE" in rest and result is not None else result
+        case e.Raw(parts=("floor(" | "ceil(", value, ")")):
+            return evaluate(value, row)  # type: ignore[arg-type]
+        case e.Raw(parts=("least(greatest(", value, *_)):
+            return evaluate(value, row)  # type: ignore[arg-type]
+        case e.Raw(parts=(str() as text,)) if text.upper().startswith("CAST(NULL"):
+            return None
+    raise AssertionError(f"the local evaluator does not know {expression!r}")
+
+
+def type_of(expression: Expression, types: Mapping[str, str]) -> str:
+    """The Spark type of an expression."""
+    match expression:
+        case e.Column(path=(name,)):
+            return types[name]
+        case e.Literal(text=text):
+            value = _literal(text)
+            return {bool: "boolean", int: "int", float: "double", str: "string"}.get(type(value), "void")
+        case e.Operator(symbol="+" | "-" | "*" | "%" | "NEG", operands=operands):
+            return _widest([type_of(operand, types) for operand in operands])
+        case e.Operator(symbol="/"):
+            return "double"
+        case e.Operator():
+            return "boolean"
+        case e.Case(branches=branches, otherwise=otherwise):
+            values = [value for _, value in branches] + ([] if otherwise is None else [otherwise])
+            return _widest([type_of(value, types) for value in values])
+        case e.Call(function="nullif" | "abs", arguments=(first, *_)):
+            return type_of(first, types)
+        case e.Call(function="if", arguments=(_, *rest)):
+            return _widest([type_of(value, types) for value in rest])
+        case e.Call(arguments=arguments):
+            return _widest([type_of(value, types) for value in arguments])
+        case e.Raw(parts=(str() as text,)):
+            found = re.search(r"AS (\w+)", text)
+            assert found
+            return found[1].lower()
+        case e.Raw(parts=parts) if isinstance(parts[-1], str) and " AS " in parts[-1]:
+            found = re.search(r" AS (.+)\)$", parts[-1])
+            assert found
+            return found[1].lower().replace(" ", "")
+    raise AssertionError(f"the local evaluator does not know the type of {expression!r}")
+
+
+def _widest(types: Sequence[str]) -> str:
+    known = [name for name in types if name != "void"]
+    if not known:
+        return "void"
+    return max(known, key=lambda name: _ORDER.index(name) if name in _ORDER else 0)
+
+
+def _literal(text: str) -> Any:
+    upper = text.upper()
+    if upper in ("NULL", "TRUE", "FALSE"):
+        return {"NULL": None, "TRUE": True, "FALSE": False}[upper]
+    if text.startswith("'"):
+        return text[1:-1]
+    if upper.endswith("D") or "." in text:
+        return float(upper.rstrip("D"))
+    return int(upper.rstrip("L"))
+
+
+def _operator(symbol: str, operands: Sequence[Expression], row: Row) -> Any:
+    values = [evaluate(operand, row) for operand in operands]
+    match symbol:
+        case "AND":
+            return False if False in values else None if None in values else True
+        case "OR":
+            return True if True in values else None if None in values else False
+        case "NOT":
+            return None if values[0] is None else not values[0]
+        case "IS NULL":
+            return values[0] is None
+        case "IS NOT NULL":
+            return values[0] is not None
+        case "<=>":
+            return values[0] == values[1]
+        case "IN":
+            equal = [None if None in (values[0], option) else values[0] == option for option in values[1:]]
+            return True if True in equal else None if None in equal else False
+        case "BETWEEN":
+            low = None if None in values[:2] else values[0] >= values[1]
+            high = None if None in (values[0], values[2]) else values[0] <= values[2]
+            return False if False in (low, high) else None if None in (low, high) else True
+    if None in values:
+        return None
+    if symbol == "NEG":
+        return -values[0]
+    left, right = values
+    return {
+        "=": lambda: left == right,
+        "<>": lambda: left != right,
+        "<": lambda: left < right,
+        "<=": lambda: left <= right,
+        ">": lambda: left > right,
+        ">=": lambda: left >= right,
+        "+": lambda: left + right,
+        "-": lambda: left - right,
+        "*": lambda: left * right,
+        "/": lambda: left / right,
+        "%": lambda: (abs(left) % abs(right)) * (-1 if left < 0 else 1),
+    }[symbol]()
+
+
+def _call(function: str, values: list[Any]) -> Any:
+    known = [value for value in values if value is not None]
+    match function:
+        case "coalesce":
+            return known[0] if known else None
+        case "abs":
+            return abs(values[0]) if known else None
+        case "least":
+            return min(known) if known else None
+        case "greatest":
+            return max(known) if known else None
+        case "nullif":
+            return None if values[0] == values[1] else values[0]
+        case "if":
+            return values[1] if values[0] else values[2]
+        case "double":
+            return float(values[0])
+    if function.startswith("list "):
+        elements = [value for value in values[0] or [] if value is not None]
+        if function.endswith("distinct"):
+            elements = list(dict.fromkeys(elements))
+        name = function.split()[1]
+        if name == "array_agg":
+            return elements
+        if name == "count":
+            return len(elements)
+        if not elements:
+            return None
+        return {
+            "sum": lambda: sum(elements),
+            "min": lambda: min(elements),
+            "max": lambda: max(elements),
+            "avg": lambda: sum(elements) / len(elements),
+            "bool_and": lambda: min(elements),
+            "bool_or": lambda: max(elements),
+        }[name]()
+    raise AssertionError(f"the local evaluator does not know {function}")

@@ -1,0 +1,124 @@
+"""Every Python example in README.md and docs/ runs, page by page, and prints what the page says it prints.
+
+The ```python blocks of a page share one namespace and run in order, in a folder of their own. A ```text block right
+after a ```python block (nothing but blank lines between) is what that block must print. A block below the line
+`<!-- no-run -->` is left out; that is for blocks that are no Python (shell commands in them start with `$` or `%`) and
+for those that need something that a test cannot have, and then the comment says what: `<!-- no-run: a cluster -->`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+FENCE = re.compile(
+    r"(?P<skip><!--\s*no-run(?P<reason>:[^>]*?)?\s*-->\s*\n)?"
+    r"^(?P<indent>[ ]*)```python[^\n]*\n(?P<code>.*?)^(?P=indent)```[ ]*$"
+    r"(?:\s*?\n+(?P=indent)```text\n(?P<printed>.*?)^(?P=indent)```[ ]*$)?",
+    re.MULTILINE | re.DOTALL,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    line: int
+    code: str
+    printed: str | None
+    left_out: bool
+    reason: str | None
+
+
+def blocks(text: str) -> list[Block]:
+    """The Python blocks of a page, in order."""
+    return [
+        Block(
+            line=text.count("\n", 0, found.start("code")),
+            code=_dedent(found["code"], found["indent"]),
+            printed=None if found["printed"] is None else _dedent(found["printed"], found["indent"]),
+            left_out=found["skip"] is not None,
+            reason=found["reason"],
+        )
+        for found in FENCE.finditer(text)
+    ]
+
+
+def _dedent(text: str, indent: str) -> str:
+    return "".join(line.removeprefix(indent) for line in text.splitlines(keepends=True))
+
+
+def run_page(page: str, text: str, namespace: dict[str, Any]) -> int:
+    """Run the blocks of a page; the answer is how many ran. Errors name the line of the page."""
+    count = 0
+    for block in blocks(text):
+        if block.left_out:
+            shell = re.search(r"^\s*[$%]", block.code, re.MULTILINE)
+            assert shell or block.reason, f"{page}:{block.line}: say why this block is left out: <!-- no-run: why -->"
+            continue
+        printed = io.StringIO()
+        code = compile("\n" * block.line + block.code, page, "exec")
+        with contextlib.redirect_stdout(printed):
+            exec(code, namespace)
+        count += 1
+        if block.printed is not None:
+            assert _tidy(printed.getvalue()) == _tidy(block.printed), f"{page}:{block.line} prints something else"
+    return count
+
+
+def _tidy(text: str) -> list[str]:
+    """The lines of an output, without what nobody can see."""
+    return [line.rstrip() for line in text.strip().splitlines()]
+
+
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if blocks(page.read_text("utf-8"))], ids=lambda page: page.name
+)
+def test_page(page: Path, spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    run_page(str(page.relative_to(ROOT)), page.read_text("utf-8"), {"__name__": "__main__", "spark": spark})
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere(page: Path) -> None:
+    text = re.sub(r"```.*?```", "", page.read_text("utf-8"), flags=re.DOTALL)
+    targets = re.findall(r"\]\(([^)\s#]+)(?:#[^)]*)?\)", text)
+    missing = [target for target in targets if ":" not in target and not (page.parent / target).exists()]
+    assert not missing
+
+
+# ---- the runner itself ----
+
+
+def test_blocks_share_a_namespace_and_compare_output() -> None:
+    page = "a\n```python\nn = 20\n```\n\n  ```python\n  print(n + 1)\n  ```\n\n  ```text\n  21\n  ```\n"
+    assert run_page("page.md", page, {}) == 2
+    with pytest.raises(AssertionError, match=r"page.md:6 prints something else"):
+        run_page("page.md", page.replace("21", "22"), {})
+
+
+def test_errors_name_the_line_of_the_page() -> None:
+    with pytest.raises(ZeroDivisionError) as caught:
+        run_page("page.md", "one\ntwo\n```python\n1 / 0\n```\n", {})
+    assert (Path(caught.traceback[-1].path).name, caught.traceback[-1].lineno + 1) == ("page.md", 4)
+
+
+def test_only_shell_or_a_reason_excuses_a_block() -> None:
+    assert run_page("p.md", "<!-- no-run -->\n```python\n$ pip install trellis\n```\n", {}) == 0
+    assert run_page("p.md", "<!-- no-run: a cluster -->\n```python\n1 / 0\n```\n", {}) == 0
+    with pytest.raises(AssertionError, match="say why"):
+        run_page("p.md", "<!-- no-run -->\n```python\n1 / 0\n```\n", {})
+
+
+def test_other_text_between_blocks_is_no_output() -> None:
+    (first,) = blocks("```python\nprint(1)\n```\nThis is a file:\n```text\n2\n```\n")
+    assert first.printed is None

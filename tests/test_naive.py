@@ -1,0 +1,611 @@
+"""The oracle against cases small enough to work out by hand."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from naive import (
+    Budget,
+    Expr,
+    NaiveQuery,
+    Pattern,
+    Row,
+    Search,
+    SkipError,
+    TooManyCandidates,
+    operate,
+    paths,
+    run,
+)
+
+EMPTY: Pattern = ("empty",)
+A, B, C, Y = (("var", name) for name in "ABCY")  # their condition is that the row holds that letter
+U, V, W = (("var", name) for name in "UVW")  # without a condition
+ID: Expr = ("col", None, "id")
+X: Expr = ("col", None, "x")
+N: Expr = ("col", None, "n")
+
+
+def cat(*parts: Pattern) -> Pattern:
+    return ("cat", parts)
+
+
+def alt(*parts: Pattern) -> Pattern:
+    return ("alt", parts)
+
+
+def perm(*parts: Pattern) -> Pattern:
+    return ("perm", parts)
+
+
+def rep(body: Pattern, lo: int, hi: int | None = None, greedy: bool = True) -> Pattern:
+    return ("rep", body, lo, hi, greedy)
+
+
+def star(body: Pattern) -> Pattern:
+    return rep(body, 0)
+
+
+def plus(body: Pattern) -> Pattern:
+    return rep(body, 1)
+
+
+def opt(body: Pattern) -> Pattern:
+    return rep(body, 0, 1)
+
+
+def lit(value: object) -> Expr:
+    return ("lit", value)
+
+
+def col(var: str, name: str) -> Expr:
+    return ("col", var, name)
+
+
+def op(symbol: str, *args: Expr) -> Expr:
+    return ("op", symbol, args)
+
+
+def nav(kind: str, expr: Expr, offset: int | None = None, mode: str | None = None) -> Expr:
+    return ("nav", kind, expr, offset, mode)
+
+
+def agg(fn: str, *args: Expr, star: str | None = None, distinct: bool = False, mode: str | None = None) -> Expr:
+    return ("agg", fn, args, star, distinct, mode)
+
+
+LETTERS = tuple((name, op("=", X, lit(name))) for name in "ABCY")
+LABELS = (("labels", agg("array_agg", ("classifier", None), mode="FINAL")),)
+IDS = (("ids", agg("array_agg", ID, mode="FINAL")),)
+
+
+def letter_rows(text: str) -> list[Row]:
+    return [{"id": i, "x": letter} for i, letter in enumerate(text)]
+
+
+def number_rows(*numbers: float | None) -> list[Row]:
+    return [{"id": i, "n": number} for i, number in enumerate(numbers)]
+
+
+def by_id(pattern: Pattern, **more: Any) -> NaiveQuery:
+    return NaiveQuery(pattern, order_by=(("id", False, True),), **more)
+
+
+def matches(text: str, pattern: Pattern, **more: Any) -> list[str]:
+    """The labels of each match in a string of letters; an empty match is an empty string."""
+    output = run(letter_rows(text), ["id", "x"], by_id(pattern, define=LETTERS, measures=LABELS, **more))
+    return ["".join(row["labels"]) for row in output]
+
+
+def candidates(rows: int, pattern: Pattern) -> list[str]:
+    """All candidates of a pattern of unconditional variables over so many rows, most preferred first."""
+    search = Search(NaiveQuery(pattern), letter_rows("-" * rows), 0, 1, Budget(None))
+    return ["".join(label for label, _ in path) for path in paths(pattern, (), search)]
+
+
+def measured(rows: list[Row], query: NaiveQuery, *measures: Expr) -> list[tuple[Any, ...]]:
+    """The measures of each output row."""
+    names = [f"m{i}" for i in range(len(measures))]
+    output = run(rows, list(rows[0]), replace(query, measures=tuple(zip(names, measures, strict=True))))
+    return [tuple(row[name] for name in names) for row in output]
+
+
+# ---------------------------------------------------------------------------------------------------- patterns
+
+
+@pytest.mark.parametrize(
+    ("text", "pattern", "expected"),
+    [
+        ("ABBCD", cat(A, plus(B), C), ["ABBC"]),
+        ("ACD", cat(A, plus(B), C), []),
+        ("", star(A), []),
+        ("ACABC", cat(A, star(B), C), ["AC", "ABC"]),
+        # The left alternative wins even if it is shorter, unless the rest of the pattern fails.
+        ("AB", alt(A, cat(A, B)), ["A"]),
+        ("ABC", cat(alt(A, cat(A, B)), C), ["ABC"]),
+        ("AB", alt(cat(A, B), A), ["AB"]),
+        # Greedy and reluctant.
+        ("AAB", star(A), ["AA", ""]),
+        ("AA", rep(A, 0, None, False), ["", ""]),
+        ("AA", rep(A, 1, None, False), ["A", "A"]),
+        ("AAB", cat(rep(A, 0, None, False), B), ["AAB"]),
+        ("xx", cat(opt(U), V), ["UV"]),
+        ("xx", cat(rep(U, 0, 1, False), V), ["V", "V"]),
+        ("AAAAA", rep(A, 2, 3), ["AAA", "AA"]),
+        ("AAAAA", rep(A, 2, 3, False), ["AA", "AA"]),
+        ("AAA", rep(A, 0, 2), ["AA", "A"]),
+        ("AA", rep(A, 0, 0), ["", ""]),
+        ("ABAB", rep(cat(A, B), 2, 2), ["ABAB"]),
+        # Iterations that may be empty.
+        ("Y", cat(rep(opt(A), 2), Y), ["Y"]),
+        ("AY", cat(rep(opt(A), 2), Y), ["AY"]),
+        ("AAAY", cat(rep(opt(A), 2), Y), ["AAAY"]),
+        ("AAAY", cat(rep(opt(A), 2, 2), Y), ["AAY"]),
+        ("AAB", star(star(A)), ["AA", ""]),
+        ("AAB", rep(star(A), 1, None, False), ["AA", ""]),
+        ("AAB", plus(alt(A, EMPTY)), ["AA", ""]),
+        ("AAB", plus(alt(EMPTY, A)), ["AA", ""]),
+        ("AAB", star(alt(EMPTY, A)), ["AA", ""]),
+        ("AA", rep(alt(EMPTY, A), 1, None, False), ["", ""]),
+        ("AA", rep(alt(EMPTY, A), 1, 1), ["", ""]),
+        ("A", rep(alt(A, EMPTY), 3, 3), ["A"]),
+        ("B", EMPTY, [""]),
+        # PERMUTE.
+        ("xxx", perm(U, V, W), ["UVW"]),
+        ("CAB", perm(A, B, C), ["CAB"]),
+        ("BBA", perm(A, plus(B)), ["BBA"]),
+        # Anchors; the search never starts after the last row.
+        ("AA", cat(("start",), A), ["A"]),
+        ("AB", cat(("start",), star(A), ("end",)), []),
+        ("BA", cat(star(A), ("end",)), ["A"]),
+        ("AB", ("start",), [""]),
+        ("AB", ("end",), []),
+    ],
+)
+def test_matches_of_letters(text: str, pattern: Pattern, expected: list[str]) -> None:
+    assert matches(text, pattern) == expected
+
+
+@pytest.mark.parametrize(
+    ("rows", "pattern", "expected"),
+    [
+        (2, rep(alt(U, V), 1, 2), ["UU", "UV", "U", "VU", "VV", "V"]),
+        (2, rep(alt(U, V), 1, 2, False), ["U", "UU", "UV", "V", "VU", "VV"]),
+        (2, cat(star(U), star(V)), ["UU", "UV", "U", "VV", "V", ""]),
+        (3, perm(U, V, W), ["UVW", "UWV", "VUW", "VWU", "WUV", "WVU"]),
+        (2, perm(opt(U), V), ["UV", "V", "VU", "V"]),
+        (1, rep(opt(U), 2, 2), ["U", "U", ""]),
+        (1, rep(alt(EMPTY, U), 1, 2), ["U", "", "U"]),
+        (1, cat(alt(U, EMPTY), ("end",)), ["U"]),
+    ],
+)
+def test_preference_order(rows: int, pattern: Pattern, expected: list[str]) -> None:
+    assert candidates(rows, pattern) == expected
+
+
+def test_limit_stops_an_enumeration_that_is_too_big() -> None:
+    with pytest.raises(TooManyCandidates):
+        run(letter_rows("A" * 20), ["id", "x"], by_id(cat(star(star(A)), Y), define=LETTERS), limit=1000)
+
+
+# ---------------------------------------------------------------------------------------------------- conditions
+
+
+def test_fall_and_rise() -> None:
+    query = by_id(
+        cat(U, plus(A), plus(B)),
+        define=(("A", op("<", N, nav("PREV", N))), ("B", op(">", N, nav("PREV", N)))),
+        measures=LABELS + IDS,
+    )
+    assert run(number_rows(10, 8, 6, 7, 9, 9, 4, 5), ["id", "n"], query) == [
+        {"labels": list("UAABB"), "ids": [0, 1, 2, 3, 4]},
+        {"labels": list("UAB"), "ids": [5, 6, 7]},
+    ]
+
+
+def test_unknown_condition_is_not_true() -> None:
+    query = by_id(A, define=(("A", op(">", N, lit(1))),), measures=IDS)
+    assert run(number_rows(2, None, 0), ["id", "n"], query) == [{"ids": [0]}]
+
+
+def test_running_first_has_no_second_row_at_the_first() -> None:
+    query = by_id(plus(A), define=(("A", op("IS NULL", nav("FIRST", ID, 1))),), measures=IDS)
+    assert [row["ids"] for row in run(letter_rows("---"), ["id", "x"], query)] == [[0], [1], [2]]
+
+
+def test_a_variable_in_its_own_condition_is_the_current_row() -> None:
+    # A.n is the row being tried and LAST(A.n, 1) the A before it, which the first A does not have.
+    query = by_id(
+        plus(A),
+        define=(("A", op("OR", op("IS NULL", nav("LAST", col("A", "n"), 1)), op(">", col("A", "n"), lit(2)))),),
+        measures=IDS,
+    )
+    assert [row["ids"] for row in run(number_rows(1, 3, 4, 2), ["id", "n"], query)] == [[0, 1, 2], [3]]
+
+
+def test_another_variable_is_its_last_row_so_far() -> None:
+    # B must exceed the last A; with A+ greedy and unconditional the match backs off until that holds.
+    query = by_id(cat(plus(U), B), define=(("B", op(">", N, col("U", "n"))),), measures=IDS)
+    assert [row["ids"] for row in run(number_rows(1, 2, 5, 3), ["id", "n"], query)] == [[0, 1, 2]]
+
+
+def test_running_aggregate_counts_the_row_being_tried() -> None:
+    query = by_id(plus(A), define=(("A", op("<=", agg("sum", col("A", "n")), lit(5))),), measures=IDS)
+    assert [row["ids"] for row in run(number_rows(1, 2, 3, 6), ["id", "n"], query)] == [[0, 1], [2]]
+
+
+def test_match_number_in_a_condition_is_the_number_sought() -> None:
+    query = by_id(A, define=(("A", op("=", ID, ("match_number",))),), measures=IDS)
+    assert run(letter_rows("----"), ["id", "x"], query) == [{"ids": [1]}, {"ids": [2]}, {"ids": [3]}]
+
+
+def test_classifier_in_a_condition() -> None:
+    query = by_id(
+        cat(alt(A, B), V),
+        define=(("A", op("=", X, lit("A"))), ("V", op("=", nav("PREV", ("classifier", None)), lit("B")))),
+        measures=LABELS,
+    )
+    # At row 0 the label A leads V to fail, B (unconditional) is the candidate that holds.
+    assert run(letter_rows("AA"), ["id", "x"], query) == [{"labels": ["B", "V"]}]
+
+
+# ---------------------------------------------------------------------------------------------------- navigation
+
+
+def test_navigation_in_measures_of_one_row() -> None:
+    query = by_id(cat(A, plus(B), C), define=LETTERS, subsets=(("S", ("A", "C")),))
+    # ids:     0 1 2 3 4 5
+    rows = letter_rows("-ABBC-")
+    assert measured(
+        rows,
+        query,
+        ID,
+        col("B", "id"),
+        nav("FIRST", col("B", "id")),
+        nav("FIRST", col("B", "id"), 1),
+        nav("FIRST", col("B", "id"), 2),
+        nav("LAST", ID, 1),
+        nav("FIRST", ID),
+        nav("PREV", col("A", "id")),
+        nav("PREV", ID, 0),
+        nav("PREV", ID, 5),
+        nav("NEXT", ID),
+        nav("NEXT", ID, 2),
+        nav("PREV", nav("FIRST", col("B", "id"), 1), 3),
+        nav("NEXT", nav("LAST", col("B", "id"), 5), 0),
+        nav("LAST", col("S", "id"), 1),
+        ("classifier", None),
+        ("classifier", "S"),
+        nav("FIRST", ("classifier", "S")),
+        nav("PREV", ("classifier", None)),
+        nav("NEXT", ("classifier", None)),
+        nav("PREV", op("+", col("B", "id"), col("B", "id"))),
+    ) == [(4, 3, 2, 3, None, 3, 1, 0, 4, None, 5, None, 0, None, 1, "C", "C", "A", "B", None, 4)]
+
+
+def test_a_navigation_to_no_row_is_null_whatever_it_evaluates() -> None:
+    inside = nav("PREV", ("call", "coalesce", (N, lit(0))))
+    outside = ("call", "coalesce", (nav("PREV", N), lit(0)))
+    rows = number_rows(None, None)
+    assert measured(rows, by_id(U), inside, outside) == [(None, 0), (0, 0)]
+
+
+def test_navigation_stays_in_the_partition() -> None:
+    rows = [{"k": k, "id": i} for i, k in enumerate([1, 2, 1, 2])]
+    query = by_id(U, partition_by=("k",))
+    assert measured(rows, query, ID, nav("PREV", ID), nav("NEXT", ID)) == [
+        (0, None, 2),
+        (2, 0, None),
+        (1, None, 3),
+        (3, 1, None),
+    ]
+
+
+def test_running_and_final_in_all_rows() -> None:
+    query = by_id(cat(A, plus(B)), define=LETTERS, rows_per_match="ALL")
+    assert measured(
+        letter_rows("ABB-"),
+        query,
+        ID,
+        col("B", "id"),
+        nav("LAST", col("B", "id"), None, "FINAL"),
+        nav("LAST", ID, None, "RUNNING"),
+        nav("LAST", ID, None, "FINAL"),
+        nav("FIRST", ID, 1),
+        nav("FIRST", ID, 1, "FINAL"),
+        nav("NEXT", ID),
+        nav("PREV", nav("LAST", ID, None, "FINAL"), 2),
+        agg("count", star="*"),
+        agg("count", star="*", mode="FINAL"),
+        agg("count", star="B"),
+        ("classifier", None),
+        ("classifier", "B"),
+        ("match_number",),
+    ) == [
+        (0, None, 2, 0, 2, None, 1, 1, 0, 1, 3, 0, "A", None, 1),
+        (1, 1, 2, 1, 2, 1, 1, 2, 0, 2, 3, 1, "B", "B", 1),
+        (2, 2, 2, 2, 2, 1, 1, 3, 0, 3, 3, 2, "B", "B", 1),
+    ]
+
+
+# ---------------------------------------------------------------------------------------------------- aggregates
+
+
+def test_aggregates() -> None:
+    rows = number_rows(4, None, 1, 4)
+    assert measured(
+        rows,
+        by_id(plus(U)),
+        agg("count", star="*"),
+        agg("count", N),
+        agg("count", N, distinct=True),
+        agg("sum", N),
+        agg("sum", N, distinct=True),
+        agg("avg", N),
+        agg("min", N),
+        agg("max", N),
+        agg("array_agg", N),
+        agg("array_agg", N, distinct=True),
+        agg("var_pop", N),
+        agg("var_samp", N),
+        agg("stddev_pop", N),
+        agg("stddev_samp", N),
+        agg("max_by", N, ID),
+        agg("min_by", ID, N),
+        agg("max_by", N, op("=", ID, lit(1))),
+        agg("count_if", op(">", N, lit(1))),
+        agg("bool_and", op(">", N, lit(1))),
+        agg("bool_or", op(">", N, lit(1))),
+    ) == [
+        (4, 3, 2, 9, 5, 3.0, 1, 4, [4, 1, 4], [4, 1], 2.0, 3.0, 2**0.5, 3**0.5)
+        # max_by and min_by return a NULL value (the n of id 1) but ignore a NULL order.
+        + (4, 2, None, 2, False, True)
+    ]
+
+
+def test_aggregates_over_no_rows() -> None:
+    query = by_id(cat(U, star(B)), define=(("B", lit(False)),))
+    col_b = col("B", "n")
+    functions = ("sum", "avg", "min", "max", "var_pop", "stddev_samp", "bool_or")
+    assert measured(number_rows(1), query, agg("count", star="B"), agg("count", col_b)) == [(0, 0)]
+    assert measured(number_rows(1), query, *(agg(fn, col_b) for fn in functions)) == [(None,) * len(functions)]
+    assert measured(number_rows(1), query, agg("max_by", col_b, col_b), agg("count_if", op("=", col_b, lit(1)))) == [
+        (None, 0)
+    ]
+    assert measured(number_rows(1), query, agg("array_agg", col_b)) == [([],)]
+
+
+def test_a_sample_of_one_has_no_variance() -> None:
+    assert measured(number_rows(1), by_id(U), agg("var_samp", N), agg("stddev_samp", N), agg("var_pop", N)) == [
+        (None, None, 0.0)
+    ]
+
+
+def test_aggregate_over_a_subset_and_of_classifier() -> None:
+    query = by_id(cat(A, B, C), define=LETTERS, subsets=(("S", ("A", "C")),))
+    assert measured(
+        letter_rows("ABC"),
+        query,
+        agg("sum", col("S", "id")),
+        agg("count", star="S"),
+        agg("array_agg", ("classifier", "S")),
+    ) == [(2, 2, ["A", "C"])]
+
+
+# ---------------------------------------------------------------------------------------------------- rows per match
+
+
+AB_OR_EMPTY = alt(cat(A, B), EMPTY)
+MEASURES = (("no", ("match_number",)), ("n", agg("count", star="*")), ("label", ("classifier", None)))
+
+
+def test_empty_matches_take_numbers_and_show_their_row() -> None:
+    rows, columns = letter_rows("-AB"), ["id", "x"]
+    query = by_id(AB_OR_EMPTY, define=LETTERS, measures=MEASURES, rows_per_match="ALL")
+    empty = {"id": 0, "no": 1, "n": 0, "label": None, "x": "-"}
+    matched = [
+        {"id": 1, "no": 2, "n": 1, "label": "A", "x": "A"},
+        {"id": 2, "no": 2, "n": 2, "label": "B", "x": "B"},
+    ]
+    assert run(rows, columns, query) == [empty, *matched]
+    assert run(rows, columns, replace(query, rows_per_match="ALL_OMIT_EMPTY")) == matched
+    assert run(rows, columns, replace(query, rows_per_match="ALL_WITH_UNMATCHED")) == [empty, *matched]
+    assert run(rows, columns, replace(query, rows_per_match="ONE")) == [
+        {"no": 1, "n": 0, "label": None},
+        {"no": 2, "n": 2, "label": "B"},
+    ]
+
+
+def test_measures_of_an_empty_match() -> None:
+    query = by_id(rep(U, 0, 0), rows_per_match="ALL")
+    assert measured(letter_rows("-"), query, ID, nav("FIRST", ID), nav("PREV", ID, 0), agg("sum", ID)) == [(None,) * 4]
+
+
+def test_unmatched_rows() -> None:
+    query = by_id(cat(A, B), define=LETTERS, measures=MEASURES, rows_per_match="ALL_WITH_UNMATCHED")
+    nothing = {"no": None, "n": None, "label": None}
+    assert run(letter_rows("-ABA"), ["id", "x"], query) == [
+        {"id": 0, **nothing, "x": "-"},
+        {"id": 1, "no": 1, "n": 1, "label": "A", "x": "A"},
+        {"id": 2, "no": 1, "n": 2, "label": "B", "x": "B"},
+        {"id": 3, **nothing, "x": "A"},
+    ]
+
+
+def test_a_failed_start_inside_an_earlier_match_is_not_unmatched() -> None:
+    query = by_id(cat(A, B), define=LETTERS, rows_per_match="ALL_WITH_UNMATCHED", skip=("NEXT_ROW",))
+    assert [row["id"] for row in run(letter_rows("ABA"), ["id", "x"], query)] == [0, 1, 2]
+
+
+def test_overlapping_matches_repeat_rows() -> None:
+    query = by_id(cat(U, V), rows_per_match="ALL", skip=("NEXT_ROW",), measures=(("no", ("match_number",)),))
+    assert [(row["no"], row["id"]) for row in run(letter_rows("---"), ["id", "x"], query)] == [
+        (1, 0),
+        (1, 1),
+        (2, 1),
+        (2, 2),
+    ]
+
+
+def test_exclusion_hides_rows_but_they_count() -> None:
+    query = by_id(cat(A, ("excl", plus(B)), C), define=LETTERS, rows_per_match="ALL")
+    assert measured(letter_rows("ABBC"), query, ID, agg("count", star="*"), nav("LAST", col("B", "id"))) == [
+        (0, 1, None),
+        (3, 4, 2),
+    ]
+    assert matches("ABBC", query.pattern) == ["ABBC"]
+
+
+def test_exclusion_of_one_iteration() -> None:
+    query = by_id(rep(alt(A, ("excl", B)), 3, 3), define=LETTERS, rows_per_match="ALL")
+    assert measured(letter_rows("ABA"), query, ID) == [(0,), (2,)]
+
+
+def test_a_match_with_all_its_rows_excluded_shows_nothing_but_takes_a_number() -> None:
+    query = by_id(alt(("excl", A), B), define=LETTERS, rows_per_match="ALL")
+    assert measured(letter_rows("AB"), query, ID, ("match_number",)) == [(1, 2)]
+
+
+def test_exclusion_with_unmatched_rows_is_forbidden() -> None:
+    query = by_id(star(cat(A, ("excl", B))), rows_per_match="ALL_WITH_UNMATCHED")
+    with pytest.raises(ValueError, match="exclusion"):
+        run([], ["id", "x"], query)
+
+
+# ---------------------------------------------------------------------------------------------------- skipping
+
+
+@pytest.mark.parametrize(
+    ("text", "pattern", "skip", "expected"),
+    [
+        ("AAA", plus(A), ("PAST_LAST_ROW",), ["AAA"]),
+        ("AAA", plus(A), ("NEXT_ROW",), ["AAA", "AA", "A"]),
+        ("ABBAB", cat(A, plus(B)), ("LAST", "B"), ["ABB", "AB"]),
+        ("ABBAB", cat(star(A), plus(B)), ("FIRST", "B"), SkipError),  # ABB, then BB from the first B on
+        ("ABABA", cat(A, B, A), ("LAST", "A"), ["ABA", "ABA"]),
+        ("AB", cat(A, B), ("FIRST", "A"), SkipError),
+        ("AAB", plus(A), ("LAST", "A"), SkipError),  # the second match is the single row 1
+        ("AC", cat(A, star(B), C), ("FIRST", "B"), SkipError),
+        ("-", star(A), ("LAST", "A"), SkipError),
+        ("-AB", cat(A, B), ("LAST", "S"), ["AB"]),
+        ("ABBA", cat(A, B), ("LAST", "S"), ["AB"]),
+    ],
+)
+def test_skip(text: str, pattern: Pattern, skip: tuple[str, ...], expected: list[str] | type[SkipError]) -> None:
+    subsets = (("S", ("A", "B")),)
+    if isinstance(expected, list):
+        assert matches(text, pattern, skip=skip, subsets=subsets) == expected
+    else:
+        with pytest.raises(expected):
+            matches(text, pattern, skip=skip, subsets=subsets)
+
+
+def test_match_number_starts_again_in_each_partition() -> None:
+    rows = [{"k": k, "id": i} for i, k in enumerate([2, None, 2, None, 1])]
+    query = by_id(U, partition_by=("k",), measures=(("no", ("match_number",)), *IDS))
+    assert [(row["k"], row["no"], row["ids"]) for row in run(rows, ["id", "k"], query)] == [
+        (None, 1, [1]),
+        (None, 2, [3]),
+        (1, 1, [4]),
+        (2, 1, [0]),
+        (2, 2, [2]),
+    ]
+
+
+# ---------------------------------------------------------------------------------------------------- the frame
+
+
+def test_columns_of_the_output() -> None:
+    rows = [{"z": 0, "t": 1, "k": 2, "a": 3}]
+    query = NaiveQuery(U, partition_by=("k",), order_by=(("t", False, True),), measures=(("m", lit(4)),))
+    one, every = (run(rows, ["z", "t", "k", "a"], replace(query, rows_per_match=mode)) for mode in ("ONE", "ALL"))
+    assert [list(row.items()) for row in one] == [[("k", 2), ("m", 4)]]
+    assert [list(row.items()) for row in every] == [[("k", 2), ("t", 1), ("m", 4), ("z", 0), ("a", 3)]]
+
+
+@pytest.mark.parametrize(
+    ("descending", "nulls_first", "expected"),
+    [
+        (False, True, [1, 2, 4, 0, 3]),
+        (False, False, [2, 4, 0, 3, 1]),
+        (True, True, [1, 0, 3, 2, 4]),
+        (True, False, [0, 3, 2, 4, 1]),
+    ],
+)
+def test_order(descending: bool, nulls_first: bool, expected: list[int]) -> None:
+    rows = number_rows(7, None, 5, 7, 5)
+    query = NaiveQuery(plus(U), order_by=(("n", descending, nulls_first),), measures=IDS)
+    assert run(rows, ["id", "n"], query) == [{"ids": expected}]
+
+
+def test_second_order_key_breaks_ties() -> None:
+    query = NaiveQuery(plus(U), order_by=(("n", False, True), ("id", True, False)), measures=IDS)
+    assert run(number_rows(2, 1, 2, 1), ["id", "n"], query) == [{"ids": [3, 1, 2, 0]}]
+
+
+@pytest.mark.parametrize("descending", [False, True])
+def test_within(descending: bool) -> None:
+    query = NaiveQuery(plus(U), order_by=(("n", descending, True),), measures=(("n", agg("array_agg", N)),), within=3)
+    found = [row["n"] for row in run(number_rows(0, 3, 4, None, 9), ["id", "n"], query)]
+    assert found == ([[9], [4, 3], [0]] if descending else [[0, 3], [4], [9]])
+
+
+def test_within_leaves_empty_matches_alone() -> None:
+    query = NaiveQuery(star(U), order_by=(("n", False, True),), measures=LABELS, within=0)
+    assert run(number_rows(None, 1), ["id", "n"], query) == [{"labels": []}, {"labels": ["U"]}]
+
+
+# ---------------------------------------------------------------------------------------------------- scalars
+
+
+@pytest.mark.parametrize(
+    ("symbol", "args", "expected"),
+    [
+        ("AND", (None, False), False),
+        ("AND", (None, True), None),
+        ("OR", (None, True), True),
+        ("OR", (None, False), None),
+        ("NOT", (None,), None),
+        ("=", (None, None), None),
+        ("<=>", (None, None), True),
+        ("<=>", (None, 0), False),
+        ("<=>", (2, 2.0), True),
+        ("IN", (1, 2, None), None),
+        ("IN", (1, None, 1), True),
+        ("IN", (1, 2, 3), False),
+        ("BETWEEN", (1, 2, None), False),
+        ("BETWEEN", (2, 2, None), None),
+        ("BETWEEN", (2, 1, 2), True),
+        ("%", (-7, 3), -1),
+        ("%", (7, -3), 1),
+        ("/", (1, 2), 0.5),
+        ("NEG", (3,), -3),
+        ("+", (1, None), None),
+        ("IS NULL", (None,), True),
+        ("IS NOT NULL", (None,), False),
+    ],
+)
+def test_operators(symbol: str, args: tuple[Any, ...], expected: object) -> None:
+    assert operate(symbol, list(args)) is expected or operate(symbol, list(args)) == expected
+
+
+@pytest.mark.parametrize(
+    ("expr", "expected"),
+    [
+        (("case", ((op("=", N, lit(1)), lit("one")), (op("=", N, lit(5)), lit("five"))), lit("else")), "five"),
+        (("case", ((op("=", N, lit(None)), lit("null")),), lit("else")), "else"),
+        (("case", ((lit(False), lit("no")),), None), None),
+        (("call", "coalesce", (lit(None), N, lit(1))), 5),
+        (("call", "least", (lit(None), N, lit(1))), 1),
+        (("call", "greatest", (lit(None), lit(None))), None),
+        (("call", "abs", (op("NEG", N),)), 5),
+        (("call", "nullif", (N, lit(5))), None),
+        (("call", "nullif", (N, lit(None))), 5),
+        (("call", "if", (lit(None), lit(1), lit(2))), 2),
+    ],
+)
+def test_case_and_calls(expr: Expr, expected: object) -> None:
+    assert measured(number_rows(5), by_id(U), expr) == [(expected,)]
