@@ -12,7 +12,7 @@ READY := $(VENV)/.ready
 help:  ## print this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: java $(READY)  ## find cold waves in five years of weather; prints a table, draws a picture into ./demo
+demo: java $(READY)  ## find cold waves in the weather of 12 cities: prints a table, draws a picture into ./demo
 	@$(BIN)/python -m trellis.demo
 
 test: java lint unit spark coverage connect  ## run everything that CI runs: lint, types, all tests

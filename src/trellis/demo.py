@@ -1,4 +1,4 @@
-"""The demonstration behind `make demo`: cold waves in five years of weather, as a table and as a picture.
+"""The demonstration behind `make demo`: cold waves in the weather of twelve cities, as a table and as a picture.
 
 Run it with `python -m trellis.demo`; it writes into the folder `demo` below the current one.
 """
@@ -43,11 +43,11 @@ COLD_WAVES = """
             THAW AS WARM.temp - last(FALL.temp) >= 15 AND temp >  (WARM.temp + last(FALL.temp)) / 2
     )
 """
-"""Each day colder than the day before, for at most five days, by 15 °C or more; then cold until half of it is made good."""
+"""Colder day by day, for at most five days, by 15 °C or more; then cold until half of it is made good."""
 
 SHOWN = 10
-WINTER = (date(2013, 11, 15), date(2014, 3, 31))
-CITIES = ("Atlanta", "Chicago", "Indianapolis", "Minneapolis", "Nashville", "New York")
+WINTER = (date(2016, 11, 1), date(2017, 3, 31))
+CITIES = ("Chicago", "Dallas", "Denver", "Indianapolis", "Nashville", "Saint Louis")
 
 
 def main(folder: str = "demo") -> int:
@@ -64,7 +64,7 @@ def main(folder: str = "demo") -> int:
 
 def _run(spark: SparkSession, folder: Path) -> None:
     weather = spark.read.parquet(str(samples.path("weather_daily")))
-    print("Asked of 22,611 daily mean temperatures of 12 US cities, October 2012 to November 2017:")
+    print(f"Asked of {weather.count():,} daily mean temperatures of 12 US cities, July 2014 to November 2017:")
     print("when did it get colder day by day, by 15 °C or more within at most five days,")
     print("and how long did it take until half of that was made good?")
     print(COLD_WAVES)
@@ -88,9 +88,9 @@ def _table(waves: Sequence[Row]) -> Iterator[str]:
             wave["city"],
             f"{wave['first_day']}",
             f"{wave['last_day']}",
-            *(_degrees(wave[name]) for name in ("before", "after")),
-            _degrees(-wave["fall"]),
-            _degrees(wave["coldest"]),
+            *(_degrees(wave[name], 1) for name in ("before", "after")),
+            _degrees(-wave["fall"], 1),
+            _degrees(wave["coldest"], 1),
             f"{wave['days']}",
         )
         for wave in waves
@@ -109,7 +109,7 @@ def _verdict(waves: Sequence[Row]) -> str:
     for wave in waves:
         cities_by_day.setdefault(wave["first_day"], set()).add(wave["city"])
     day, cities = max(cities_by_day.items(), key=lambda item: (len(item[1]), item[0]))
-    return f"Most at once: on {day} a cold wave began in {len(cities)} of the 12 cities ({', '.join(sorted(cities))})."
+    return f"Most at once: on {day} one began in {len(cities)} of the 12 cities: {', '.join(sorted(cities))}."
 
 
 def _draw(spark: SparkSession, waves: Sequence[Row], weather: DataFrame, folder: Path) -> Iterator[Path]:
@@ -127,15 +127,15 @@ def _draw(spark: SparkSession, waves: Sequence[Row], weather: DataFrame, folder:
             start="first_day",
             end="last_day",
             label="fell",
-            title="Cold waves in the winter of 2013/14",
+            title="Cold waves in the winter of 2016/17",
             y_title="°C",
             same_y=True,
             path=folder / f"cold_waves{suffix}",
         )
 
 
-def _degrees(value: float) -> str:
-    return f"{value:.0f}°".replace("-", "−")
+def _degrees(value: float, digits: int = 0) -> str:
+    return f"{value:.{digits}f}°".replace("-", "−")
 
 
 @contextmanager

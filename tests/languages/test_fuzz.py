@@ -113,7 +113,7 @@ def test_builder_pieces_stay_apart(text: str, seed: int, steps: int) -> None:
     except TrellisError:
         return
     assert [measure.expression for measure in query.measures] == [alone, alone]
-    assert [definition.condition for definition in query.definitions][0] == alone
+    assert query.definitions[0].condition == alone
     assert [definition.variable for definition in query.definitions] == ["B", "A"]
 
 

@@ -170,8 +170,7 @@ class Cursor:
                     depth -= 1
                     if depth == 0:
                         return ahead
-        opening = self.span
-        raise QuerySyntaxError("This bracket is not closed.", span=opening)
+        raise QuerySyntaxError("This bracket is not closed.", span=self.span)
 
     def split_symbols(self, ahead: int) -> None:
         """Read the next tokens as single characters: a pattern has no `||` or `->`."""

@@ -108,7 +108,7 @@ def attach_text(text: str) -> Iterator[None]:
         error.with_text(text)
         raise
     except RecursionError:
-        raise QuerySyntaxError("The text is nested too deeply.", text=text) from None
+        raise QuerySyntaxError("The text is nested too deeply.", span=Span(0, 1), text=text) from None
 
 
 def _spans(text: str) -> Iterator[Span]:

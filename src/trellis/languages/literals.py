@@ -33,7 +33,8 @@ def parse_literal(cursor: Cursor) -> Literal | None:
 def parse_type(cursor: Cursor) -> str:
     """A type: `INT`, `DECIMAL(10, 2)`, `MAP<STRING, ARRAY<INT>>`, `INTERVAL DAY TO SECOND`."""
     count = 1
-    cursor.is_name() or cursor.fail("a type")
+    if not cursor.is_name():
+        cursor.fail("a type")
     if cursor.at_words("INTERVAL"):
         if cursor.keyword(1) in INTERVAL_UNITS:
             count = 4 if cursor.at_words("TO", ahead=2) and cursor.keyword(3) in INTERVAL_UNITS else 2

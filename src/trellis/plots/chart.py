@@ -283,7 +283,7 @@ def _readable(bands: list[Band], x: Floats, width: int) -> set[int]:
     scale = width / ((x[-1] - x[0]) or 1.0)
     for place in sorted(range(len(bands)), key=lambda place: bands[place].start - bands[place].end):
         band = bands[place]
-        half = 3.2 * len(band.label) + 3
+        half = 2.8 * len(band.label) + 1
         middle = ((band.start + band.end) / 2 - x[0]) * scale
         taken = any(middle - half < right and left < middle + half for left, right in chosen.values())
         if band.label and not taken:

@@ -2,7 +2,7 @@
 
 | name | rows | series | order | columns |
 | --- | --- | --- | --- | --- |
-| `weather_daily` | 22 611 | `city` | `day` | `temp`: mean temperature of the day, °C; 12 US cities, 2012–2017 |
+| `weather_daily` | 14 955 | `city` | `day` | `temp`: mean temperature of the day, °C; 12 US cities, 2014–2017 |
 | `stocks_daily` | 6 060 | `ticker` | `date` | `close` (USD), `volume` (shares); 12 US shares, 2016–2018 |
 | `taxi` | 4 416 | – | `ts` | `rides`: New York taxi rides in each half hour, November 2014 to January 2015 |
 | `visits` | 4 809 | `session` | `step` | `ts`, `event`, `product`, `price`; visits to a shop: made up, see README.md |

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -88,7 +90,7 @@ def load_window(chunk: Chunk, spec: WindowSpec | None) -> Window:
     keys, deadlines = _sortable(key), _sortable(deadline)
     if spec.descending:
         keys, deadlines = ~keys, ~deadlines
-    return Window(True, keys, deadlines, known)
+    return Window(True, _own(keys), _own(deadlines), _own(known))
 
 
 def bits_of(chunk: Chunk, column: str) -> Bools:
@@ -165,6 +167,11 @@ def load_merging(plan: MatchPlan) -> Merging:
 
 def _shorts(values: list[int]) -> NDArray[np.int32]:
     return np.array(values, np.int32)
+
+
+def _own(array: NDArray[Any]) -> NDArray[Any]:
+    """The array as one of ours: contiguous and writable. Arrow's are not, and kernels would be compiled anew."""
+    return np.require(array, requirements=["C", "W"])
 
 
 def _known(column: pa.Array) -> Bools:
