@@ -4,6 +4,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+KERNEL_TESTS := $(wildcard tests/kernels tests/properties)
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
@@ -29,7 +30,7 @@ spark: java $(READY)  ## run the tests that need Spark
 	$(BIN)/pytest -m spark
 
 coverage: $(READY)  ## run the kernels' tests with the JIT compiler off and report which lines they reach
-	NUMBA_DISABLE_JIT=1 TRELLIS_PROFILE=quick $(BIN)/coverage run -m pytest tests/kernels
+	NUMBA_DISABLE_JIT=1 $(BIN)/coverage run -m pytest $(KERNEL_TESTS)
 	$(BIN)/coverage report --include='*/trellis/kernels/*'
 
 connect: java $(READY)  ## run the tests that concern Spark Connect on a local Connect server

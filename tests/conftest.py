@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 # ---- Hypothesis: `default` draws the same examples in every run, so that a red run is a red change. ----
 
-hypothesis.settings.register_profile("quick", max_examples=25, deadline=None, derandomize=True)
 hypothesis.settings.register_profile("default", max_examples=100, deadline=None, derandomize=True)
 hypothesis.settings.register_profile("thorough", max_examples=2_000, deadline=None, print_blob=True)
 hypothesis.settings.load_profile(os.environ.get("TRELLIS_PROFILE", "default"))
@@ -59,6 +58,12 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 
 # ---- which tests run ----
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if os.environ.get("NUMBA_DISABLE_JIT") == "1":
+        # Compiled integers wrap silently, as hashing wants; numpy's scalars, which stand in for them, warn.
+        config.addinivalue_line("filterwarnings", "ignore:overflow encountered in scalar:RuntimeWarning")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -110,4 +110,3 @@ def _session(spark: SparkSession | None, frames: Mapping[str, DataFrame]) -> Spa
         require_java()
         spark = SparkSession.builder.appName("trellis").getOrCreate()
     return spark
-

@@ -363,8 +363,9 @@ def children(expression: Expression) -> tuple[Expression, ...]:
             return tuple(part for part in parts if not isinstance(part, str))
         case Navigation(argument=argument, offset=offset):
             return (argument,) if offset is None else (argument, offset)
-        case Aggregate(arguments=arguments, condition=condition) | BoundAggregate(
-            arguments=arguments, condition=condition
+        case (
+            Aggregate(arguments=arguments, condition=condition)
+            | BoundAggregate(arguments=arguments, condition=condition)
         ):
             return arguments if condition is None else (*arguments, condition)
         case At(value=value):
@@ -389,9 +390,7 @@ def rebuild(expression: Expression, change: Callable[[Expression], Expression]) 
         case Raw(parts):
             return replace(expression, parts=tuple(part if isinstance(part, str) else change(part) for part in parts))
         case Navigation(argument=argument, offset=offset):
-            return replace(
-                expression, argument=change(argument), offset=None if offset is None else change(offset)
-            )
+            return replace(expression, argument=change(argument), offset=None if offset is None else change(offset))
         case Aggregate(arguments=arguments, condition=condition):
             return replace(
                 expression,

@@ -152,9 +152,7 @@ class _Binder:
             case e.Classifier():
                 return e.Classifier(None, span=expression.span)
             case e.Navigation() | e.Aggregate() | e.Star():
-                raise BindingError(
-                    "Navigation and aggregates cannot be nested here.", span=expression.span or span
-                )
+                raise BindingError("Navigation and aggregates cannot be nested here.", span=expression.span or span)
             case e.Call(function=function, arguments=(e.Name(parts=(unit,)), *rest)) if (
                 function in _UNIT_FIRST and len(rest) == 2 and self.schema.find(unit) is None
             ):

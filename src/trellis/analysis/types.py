@@ -100,9 +100,7 @@ def common_type(left: Type, right: Type) -> Type | None:
             return left if left.bits >= right.bits else right
         a, b = as_decimal(left), as_decimal(right)
         scale = max(a.scale, b.scale)
-        return Type(
-            Kind.DECIMAL, precision=scale + max(a.precision - a.scale, b.precision - b.scale), scale=scale
-        )
+        return Type(Kind.DECIMAL, precision=scale + max(a.precision - a.scale, b.precision - b.scale), scale=scale)
     instants = {Kind.DATE, Kind.TIMESTAMP, Kind.TIMESTAMP_NTZ}
     if left.kind in instants and right.kind in instants:
         return Type(Kind.TIMESTAMP if Kind.TIMESTAMP in (left.kind, right.kind) else Kind.TIMESTAMP_NTZ)

@@ -19,6 +19,7 @@ __all__ = [
     "Conditions",
     "Floats",
     "Ints",
+    "Matches",
     "Merging",
     "Places",
     "Program",
@@ -64,8 +65,8 @@ class Conditions(NamedTuple):
 
     kind: Shorts
     bit: Shorts
-    begin: Shorts
-    end: Shorts
+    begin: Ints
+    end: Ints
     bits: Bools
 
 
@@ -150,6 +151,19 @@ class Track(NamedTuple):
     whole: Ints
     real: Floats
     spread: Floats
+
+
+class Matches(NamedTuple):
+    """The matches found: first row, end (exclusive), series, and in `paths` the instruction of each of their rows.
+
+    There is room for a match at every row; `paths` may have to grow.
+    """
+
+    starts: Ints
+    stops: Ints
+    owners: Ints
+    paths: Shorts
+    progress: Ints
 
 
 class Work(NamedTuple):

@@ -11,8 +11,8 @@ import math
 import numpy as np
 
 from trellis.kernels import opcodes as o
-from trellis.kernels.arrays import Aggregates, Bools, Floats, Ints, Places, Program, Slots, Track
-from trellis.kernels.compile import inlined, kernel
+from trellis.kernels.arrays import Aggregates, Bools, Floats, Ints, Places, Program, Slots, Track, Work
+from trellis.kernels.compile import inlined, inner, kernel
 
 __all__ = ["compare_floats", "evaluate", "evaluate_rows", "finish_variance", "place_row"]
 
@@ -21,9 +21,7 @@ _LEAST = np.int64(-(2**63))
 
 
 @inlined
-def place_row(
-    place: int, places: Places, row: int, start: int, low: int, high: int, track: Track
-) -> int:
+def place_row(place: int, places: Places, row: int, start: int, low: int, high: int, track: Track) -> int:
     """The row that a running place means while `row` is the last row of the match so far; -1 if there is none."""
     number = places.sets[place]
     offset = places.offset[place]
@@ -128,7 +126,7 @@ def finish_variance(kind: int, tally: int, spread: float) -> float:
     return math.sqrt(variance) if kind == o.STDDEV_SAMP or kind == o.STDDEV_POP else variance
 
 
-@kernel
+@inner
 def evaluate(
     begin: int,
     end: int,
@@ -315,7 +313,7 @@ def evaluate_rows(
     aggregates: Aggregates,
     offsets: Ints,
     track: Track,
-    depth: int,
+    work: Work,
     bits: Bools,
     status: Ints,
 ) -> None:
@@ -323,14 +321,27 @@ def evaluate_rows(
 
     On an error of arithmetic, `status` holds the kind and the row.
     """
-    vi = np.zeros(depth, np.int64)
-    vf = np.zeros(depth, np.float64)
-    vk = np.zeros(depth, np.bool_)
+    vi, vf, vk = work.vi, work.vf, work.vk
     for series in range(len(offsets) - 1):
         low, high = offsets[series], offsets[series + 1]
         for row in range(low, high):
             bits[row] = evaluate(
-                begin, end, program, slots, places, aggregates, row, row, low, high, 0, track, vi, vf, vk, status
+                begin,
+                end,
+                program,
+                slots,
+                places,
+                aggregates,
+                row,
+                row,
+                low,
+                high,
+                np.int64(0),
+                track,
+                vi,
+                vf,
+                vk,
+                status,
             )
             if status[0] != o.DONE:
                 status[1] = row

@@ -8,10 +8,9 @@ from __future__ import annotations
 import numpy as np
 
 from trellis.kernels import opcodes as o
-from trellis.kernels.arrays import Aggregates, Automaton, Bools, Floats, Ints, Places, Shorts, Slots
+from trellis.kernels.arrays import Aggregates, Automaton, Bools, Floats, Ints, Places, Shorts, Slots, Track
 from trellis.kernels.compile import kernel
 from trellis.kernels.expressions import finish_variance
-from trellis.kernels.matches import new_track
 from trellis.kernels.tracking import add_row, cut_rows
 
 __all__ = ["find_aggregates", "find_places", "label_rows", "list_rows"]
@@ -26,17 +25,19 @@ def label_rows(
     paths: Shorts,
     automaton: Automaton,
     mode: int,
-) -> tuple[Ints, Ints, Ints, Ints]:
-    """The output rows: the row that carries the columns, the match (-1: unmatched), its number, and how many of its rows are seen.
+    row: Ints,
+    match: Ints,
+    number: Ints,
+    seen: Ints,
+) -> int:
+    """Fill in the output rows; how many there are.
+
+    An output row has the row that carries its columns, its match (-1: unmatched), the number of that match, and how
+    many of its rows are seen.
 
     ONE ROW PER MATCH sees all rows of the match; so does no row of an empty match, which sees none.
     """
     rows_total = offsets[-1]
-    most = len(starts) + (len(paths) if mode != o.ONE_ROW else 0) + (rows_total if mode == o.ALL_UNMATCHED else 0)
-    row = np.empty(most, np.int64)
-    match = np.empty(most, np.int64)
-    number = np.empty(most, np.int64)
-    seen = np.empty(most, np.int64)
     n = 0
     used = 0
     counter = 0
@@ -69,7 +70,7 @@ def label_rows(
             row[n], match[n], number[n], seen[n] = free, -1, 0, 0
             n += 1
             free += 1
-    return row[:n], match[:n], number[:n], seen[:n]
+    return n
 
 
 @kernel
@@ -79,29 +80,29 @@ def find_places(
     stops: Ints,
     owners: Ints,
     paths: Shorts,
+    begins: Ints,
     automaton: Automaton,
     member: Bools,
     places: Places,
+    rows: Ints,
+    after: Ints,
     match: Ints,
     seen: Ints,
     index: Ints,
     label: Shorts,
 ) -> None:
-    """For each place and output row, the row that the place means (`index`) and its variable (`label`), or -1."""
-    longest = 1
-    begins = np.zeros(len(starts) + 1, np.int64)
-    for k in range(len(starts)):
-        begins[k + 1] = begins[k] + stops[k] - starts[k]
-        longest = max(longest, stops[k] - starts[k])
-    rows = np.empty((len(member), longest), np.int64)
-    # after[s, i]: how many of the first i rows of the match are in set s.
-    after = np.zeros((len(member), longest + 1), np.int64)
+    """For each place and output row, the row that the place means (`index`) and its variable (`label`), or -1.
+
+    `begins` says where the rows of each match begin in `paths`. `rows` and `after` are room for the longest match:
+    `rows[s, i]` is its i-th row in set `s`, `after[s, i]` how many of its first i rows are in `s`.
+    """
     current = -1
     for n in range(len(match)):
         k = match[n]
         if k < 0:
-            index[:, n] = -1
-            label[:, n] = -1
+            for p in range(len(places.sets)):
+                index[p, n] = -1
+                label[p, n] = -1
             continue
         start, length = starts[k], stops[k] - starts[k]
         if k != current:
@@ -136,8 +137,10 @@ def find_aggregates(
     starts: Ints,
     stops: Ints,
     paths: Shorts,
+    begins: Ints,
     automaton: Automaton,
-    member: Bools,
+    track: Track,
+    after: Ints,
     aggregates: Aggregates,
     final: Bools,
     slots: Slots,
@@ -149,23 +152,18 @@ def find_aggregates(
     status: Ints,
 ) -> None:
     """For each aggregate and output row, its value; for MIN and MAX the row that holds it (`whole`) and its variable (`real`)."""
-    begins = np.zeros(len(starts) + 1, np.int64)
-    longest = 1
-    for k in range(len(starts)):
-        begins[k + 1] = begins[k] + stops[k] - starts[k]
-        longest = max(longest, stops[k] - starts[k])
-    track = new_track(member, len(aggregates.kind), longest, True)
-    after = np.zeros((len(member), longest + 1), np.int64)
+    member = track.member
     current = -1
     for n in range(len(match)):
         k = match[n]
-        known[:, n] = False
+        for g in range(len(aggregates.kind)):
+            known[g, n] = False
         if k < 0:
             continue
         start, length = starts[k], stops[k] - starts[k]
         if k != current:
             current = k
-            cut_rows(-1, track)
+            cut_rows(np.int64(-1), track)
             for i in range(length):
                 variable = automaton.variable[paths[begins[k] + i]]
                 add_row(variable, start + i, start, start, slots, aggregates, track, status)
@@ -203,28 +201,23 @@ def list_rows(
     starts: Ints,
     stops: Ints,
     paths: Shorts,
+    begins: Ints,
     automaton: Automaton,
     wanted: Bools,
     final: bool,
     match: Ints,
     seen: Ints,
-) -> tuple[Ints, Ints, Shorts]:
-    """For each output row the rows of the match that carry a wanted variable: offsets, rows and their variables."""
-    begins = np.zeros(len(starts) + 1, np.int64)
-    for k in range(len(starts)):
-        begins[k + 1] = begins[k] + stops[k] - starts[k]
-    offsets = np.zeros(len(match) + 1, np.int64)
-    for n in range(len(match)):
-        k = match[n]
-        count = 0
-        if k >= 0:
-            limit = stops[k] - starts[k] if final else seen[n]
-            for i in range(limit):
-                count += wanted[automaton.variable[paths[begins[k] + i]]]
-        offsets[n + 1] = offsets[n] + count
-    rows = np.empty(offsets[-1], np.int64)
-    labels = np.empty(offsets[-1], np.int32)
+    offsets: Ints,
+    rows: Ints,
+    labels: Ints,
+) -> int:
+    """For each output row, the rows of its match that carry a wanted variable, and their variables.
+
+    Output row `n` has `rows[offsets[n]:offsets[n + 1]]`. How many there are in all; where `rows` is too short for
+    them, only `offsets` is right.
+    """
     used = 0
+    offsets[0] = 0
     for n in range(len(match)):
         k = match[n]
         if k >= 0:
@@ -232,7 +225,9 @@ def list_rows(
             for i in range(limit):
                 variable = automaton.variable[paths[begins[k] + i]]
                 if wanted[variable]:
-                    rows[used] = starts[k] + i
-                    labels[used] = variable
+                    if used < len(rows):
+                        rows[used] = starts[k] + i
+                        labels[used] = variable
                     used += 1
-    return offsets, rows, labels
+        offsets[n + 1] = used
+    return used

@@ -35,7 +35,7 @@ from trellis.kernels.arrays import (
     Window,
     Work,
 )
-from trellis.kernels.compile import inlined, kernel
+from trellis.kernels.compile import inlined, inner
 from trellis.kernels.expressions import evaluate
 from trellis.kernels.tracking import add_row, cut_rows
 
@@ -44,7 +44,7 @@ __all__ = ["backtrack", "fill_ends", "follow_ends"]
 _NEVER = np.int32(2**31 - 1)
 
 
-@kernel
+@inner
 def fill_ends(low: int, high: int, automaton: Automaton, conditions: Conditions, ends: Shorts) -> None:
     """For each instruction and row, the earliest row (exclusive) at which a match from there can end."""
     op, x, y = automaton.op, automaton.x, automaton.y
@@ -70,7 +70,7 @@ def fill_ends(low: int, high: int, automaton: Automaton, conditions: Conditions,
             here[pc] = end
 
 
-@kernel
+@inner
 def follow_ends(start: int, low: int, latest: int, automaton: Automaton, ends: Shorts, path: Shorts) -> int:
     """Walk along the preferred branches that end at `latest` or before; the end of the match, or NO_MATCH.
 
@@ -92,7 +92,7 @@ def follow_ends(start: int, low: int, latest: int, automaton: Automaton, ends: S
     return row
 
 
-@kernel
+@inner
 def backtrack(
     start: int,
     low: int,
@@ -192,7 +192,7 @@ def backtrack(
             pc = work.choice_pc[choices]
             trail = work.choice_trail[choices]
             if track.active and work.choice_row[choices] < row:
-                cut_rows(work.choice_row[choices], track)
+                cut_rows(np.int64(work.choice_row[choices]), track)
             row = work.choice_row[choices]
 
 
@@ -233,17 +233,13 @@ def _failed_before(
     return _remembered(pc, row, start, merging, window, track, work)
 
 
-@kernel
-def _remembered(
-    pc: int, row: int, start: int, merging: Merging, window: Window, track: Track, work: Work
-) -> bool:
+@inner
+def _remembered(pc: int, row: int, start: int, merging: Merging, window: Window, track: Track, work: Work) -> bool:
     """Look the state up among the failed ones, by its whole key; put it there if it is new."""
     key = work.key
-    key[:] = 0
     key[0] = pc
     key[1] = row
-    if window.active:
-        key[2] = start
+    key[2] = start if window.active else 0
     n = 3
     for k in range(merging.begin[pc], merging.end[pc]):
         register = merging.registers[k, 0]
@@ -253,14 +249,13 @@ def _remembered(
             # The number of the match changes only when a match is found, and then all keys are forgotten.
             continue
         if register == o.AGGREGATE_STATE:
-            count = track.count[merging.registers[k, 2]]
-            if count > 0:
-                key[n] = track.tally[number, count - 1]
-                key[n + 1] = track.whole[number, count - 1]
-                work.cell_float[0] = track.real[number, count - 1]
-                key[n + 2] = work.cell_int[0]
-                work.cell_float[0] = track.spread[number, count - 1]
-                key[n + 3] = work.cell_int[0]
+            count = track.count[depth]
+            key[n] = track.tally[number, count - 1] if count > 0 else 0
+            key[n + 1] = track.whole[number, count - 1] if count > 0 else 0
+            work.cell_float[0] = track.real[number, count - 1] if count > 0 else 0.0
+            key[n + 2] = work.cell_int[0]
+            work.cell_float[0] = track.spread[number, count - 1] if count > 0 else 0.0
+            key[n + 3] = work.cell_int[0]
             n += 4
         elif number == o.ANY_ROW:
             # The rows of a match lie together: its start tells the first ones, its length the last ones.
@@ -300,7 +295,8 @@ def _remembered(
         work.epoch[0] += 1
         work.epoch[1] = 0
         return False
-    work.memo[at, :] = key
+    for k in range(n):
+        work.memo[at, k] = key[k]
     work.memo_epoch[at] = epoch
     work.epoch[1] += 1
     return False

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from trellis.kernels import opcodes as o
 from trellis.kernels.arrays import Aggregates, Ints, Slots, Track
-from trellis.kernels.compile import inlined, kernel
+from trellis.kernels.compile import inlined, inner
 from trellis.kernels.expressions import compare_floats
 
 __all__ = ["add_row", "cut_rows"]
 
 
-@kernel
+@inner
 def add_row(
     variable: int, row: int, start: int, low: int, slots: Slots, aggregates: Aggregates, track: Track, status: Ints
 ) -> None:

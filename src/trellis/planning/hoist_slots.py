@@ -65,8 +65,7 @@ def _group_operands(operator: e.Operator) -> Expression:
     for number, operand in enumerate(operator.operands):
         groups.setdefault(operand.place if isinstance(operand, At) else number, []).append(operand)
     operands = [
-        group[0] if len(group) == 1 else _combine(replace(operator, operands=tuple(group)))
-        for group in groups.values()
+        group[0] if len(group) == 1 else _combine(replace(operator, operands=tuple(group))) for group in groups.values()
     ]
     return operands[0] if len(operands) == 1 else replace(operator, operands=tuple(operands))
 

@@ -45,7 +45,9 @@ def merge_states(
 
 
 def registers_of(
-    condition: Expression, aggregate_numbers: Mapping[e.BoundAggregate, int], specs: tuple[AggregateSpec, ...],
+    condition: Expression,
+    aggregate_numbers: Mapping[e.BoundAggregate, int],
+    specs: tuple[AggregateSpec, ...],
     sets: tuple[frozenset[str] | None, ...],
 ) -> frozenset[Register]:
     """What a condition reads of the match so far, its own row included."""
@@ -100,11 +102,7 @@ def _before(
         case Op.CONSUME:
             variable = variables[instruction.variable]
             after = live[instruction.x] | reads.get(variable, frozenset())
-            return frozenset(
-                before
-                for register in after
-                if (before := _unmap(register, variable, sets)) is not None
-            )
+            return frozenset(before for register in after if (before := _unmap(register, variable, sets)) is not None)
         case _:
             return live[instruction.x]
 

@@ -239,7 +239,7 @@ class ProgramBuilder:
         if literal is None:
             self._emit_slot(e.At(expression, Place()), self.columns.require_type(expression))
             return
-        type_, value = literal
+        _, value = literal
         if value is None:
             self._push(o.CONST_NULL)
         elif isinstance(value, float):
@@ -460,5 +460,3 @@ class ProgramBuilder:
             cure="Cast one of them.",
             span=expression.span,
         )
-
-

@@ -123,9 +123,7 @@ def _sort(
 
 def _finish(bound: BoundQuery, keys: list[Expression], measures: Measures) -> tuple[tuple[str, Expression], ...]:
     """The columns of the result in the standard's order."""
-    partition = [
-        (name, measures.carried(expression)) for name, expression in bound.partition_by
-    ]
+    partition = [(name, measures.carried(expression)) for name, expression in bound.partition_by]
     values: list[tuple[str, Expression]] = []
     for name, measure in bound.measures:
         values.append((name, measures.finish(measure)))
@@ -134,15 +132,7 @@ def _finish(bound: BoundQuery, keys: list[Expression], measures: Measures) -> tu
     if bound.query.rows_per_match.name == "ALL_WITH_UNMATCHED":
         matched = e.Operator("IS NOT NULL", (measures.finish(e.MatchNumber()),))
         values = [(name, e.Case(((matched, value),))) for name, value in values]
-    order = [
-        (name, measures.carried(expression))
-        for name, expression in bound.order_by
-        if name not in dict(partition)
-    ]
+    order = [(name, measures.carried(expression)) for name, expression in bound.order_by if name not in dict(partition)]
     named = {name for name, _ in (*partition, *order)}
-    rest = [
-        (name, measures.carried(e.Column((name,)))) for name in bound.columns if name not in named
-    ]
+    rest = [(name, measures.carried(e.Column((name,)))) for name in bound.columns if name not in named]
     return (*partition, *order, *values, *rest)
-
-

@@ -7,7 +7,16 @@ from collections.abc import Iterable, Iterator
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql.types import ArrayType, BooleanType, DataType, DoubleType, LongType, StringType, StructField, StructType
+from pyspark.sql.types import (
+    ArrayType,
+    BooleanType,
+    DataType,
+    DoubleType,
+    LongType,
+    StringType,
+    StructField,
+    StructType,
+)
 
 from trellis.algebra.plan import Gather, Label, ListAggregate, MatchPlan, Number, Output, Present, ScanPlan, Value
 from trellis.kernels import opcodes as o
@@ -22,7 +31,9 @@ def run_scan(plan: ScanPlan, frame: DataFrame, session: Session) -> DataFrame:
     projected = session.project(frame, plan.projected)
     keys = [F.col(name) for name in plan.match.keys]
     exchanged = projected.repartition(*keys) if keys else projected.repartition(1)
-    ordered = exchanged.sortWithinPartitions(*(_sort_column(*key) for key in plan.sorted_by)) if plan.sorted_by else exchanged
+    ordered = (
+        exchanged.sortWithinPartitions(*(_sort_column(*key) for key in plan.sorted_by)) if plan.sorted_by else exchanged
+    )
     shipped = ordered.select(*plan.shipped) if plan.shipped else ordered
     matched = shipped.mapInArrow(_Match(plan.match), _schema(plan.match, projected.schema))
     return session.project(matched, plan.finished)

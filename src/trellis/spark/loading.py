@@ -187,7 +187,11 @@ def _integers(column: pa.Array) -> Ints:
     if pa.types.is_decimal(type_):
         # The lower half of a 128-bit integer holds every decimal of up to 18 digits.
         words = np.frombuffer(column.cast(pa.decimal128(38, type_.scale)).buffers()[1], np.int64)
-        return words[2 * column.offset : 2 * (column.offset + len(column)) : 2] if column.offset else words[: 2 * len(column) : 2]
+        return (
+            words[2 * column.offset : 2 * (column.offset + len(column)) : 2]
+            if column.offset
+            else words[: 2 * len(column) : 2]
+        )
     if pa.types.is_null(type_):
         return np.zeros(len(column), np.int64)
     if pa.types.is_boolean(type_):

@@ -24,6 +24,7 @@ class Found:
     starts: Ints
     stops: Ints
     paths: Shorts
+    begins: Ints
     automaton: Automaton
     row: Ints
     match: Ints
@@ -71,10 +72,28 @@ def _column(output: Output, plan: MatchPlan, chunk: Chunk, found: Found) -> pa.A
 def _list(output: ListAggregate, plan: MatchPlan, chunk: Chunk, found: Found) -> pa.Array:
     names = plan.variables
     wanted = np.array([output.variables is None or name in output.variables for name in names], np.bool_)
-    offsets, rows, labels = list_rows(
-        found.starts, found.stops, found.paths, found.automaton, wanted, output.final, found.match, found.seen
-    )
-    values = _choose(chunk, output.columns, rows, labels.astype(np.int64))
+    offsets = np.empty(len(found.match) + 1, np.int64)
+    room = len(found.paths)
+    while True:
+        rows, labels = np.empty(room, np.int64), np.empty(room, np.int64)
+        used = list_rows(
+            found.starts,
+            found.stops,
+            found.paths,
+            found.begins,
+            found.automaton,
+            wanted,
+            output.final,
+            found.match,
+            found.seen,
+            offsets,
+            rows,
+            labels,
+        )
+        if used <= room:
+            break
+        room = used
+    values = _choose(chunk, output.columns, rows[:used], labels[:used])
     return pa.ListArray.from_arrays(pa.array(offsets.astype(np.int32)), values)
 
 

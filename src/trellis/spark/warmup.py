@@ -55,9 +55,7 @@ def warmup() -> float:
             return 0.0
         began = time.perf_counter()
         if not _is_compiled():
-            print(
-                "trellis: compiling kernels, once on this machine; about ten seconds", file=sys.stderr, flush=True
-            )
+            print("trellis: compiling kernels, once on this machine; about ten seconds", file=sys.stderr, flush=True)
         for by_table in (True, False):
             batch = pa.record_batch({"k": [1, 1, 2], "v": [1, 2, 3]})
             list(match_batches(_plan(by_table), iter([batch])))

@@ -11,10 +11,11 @@ from trellis.algebra.plan import MatchPlan
 from trellis.algebra.query import RowsPerMatch, SkipTo
 from trellis.errors import DataError, ResourceError, TrellisError
 from trellis.kernels import opcodes as o
-from trellis.kernels.arrays import Conditions, Ints, Program, Slots
+from trellis.kernels.arrays import Conditions, Ints, Matches, Program, Slots, Work
 from trellis.kernels.expressions import evaluate_rows
-from trellis.kernels.matches import find_matches, new_track
+from trellis.kernels.matches import find_matches
 from trellis.kernels.measures import find_aggregates, find_places, label_rows
+from trellis.kernels.room import longer_paths, more_room, new_matches, new_track, new_work
 from trellis.planning.merge_states import sets_of
 from trellis.spark import loading
 from trellis.spark.chunks import Chunk, read_chunks
@@ -77,33 +78,25 @@ class Matcher:
         dictionary = self._dictionary(chunk)
         slots = loading.load_slots(chunk, plan.slots, dictionary)
         program = self._program(dictionary)
-        conditions = self._conditions(chunk, slots, program, status)
+        longest, width = int(np.diff(chunk.offsets).max()), len(plan.instructions)
+        by_table = plan.by_table and longest * width * 4 <= _TABLE_BYTES
+        work = new_work(longest, width, self.merging.width if self.tracked else 0, plan.program.depth, by_table)
+        conditions = self._conditions(chunk, slots, program, work, status)
         self._check(status, chunk)
-        starts, stops, owners, paths = find_matches(
-            chunk.offsets,
-            self.automaton,
-            conditions,
-            program,
-            slots,
-            self.places,
-            self.aggregates,
-            self.merging,
-            loading.load_window(chunk, plan.window),
-            self.member,
-            self.tracked,
-            plan.by_table and self._table_fits(chunk),
-            _SKIPS[plan.skip],
-            self.skip_to,
-            plan.budget,
-            plan.program.depth,
-            status,
-        )
+        matches = self._find(chunk, conditions, program, slots, work, by_table, longest, status)
         self._check(status, chunk)
-        row, match, number, seen = label_rows(
-            chunk.offsets, starts, stops, owners, paths, self.automaton, _MODES[plan.rows_per_match]
-        )
-        if len(row) == 0:
+        found, used = int(matches.progress[2]), int(matches.progress[3])
+        starts, stops, owners = matches.starts[:found], matches.stops[:found], matches.owners[:found]
+        paths = matches.paths[:used]
+        mode = _MODES[plan.rows_per_match]
+        most = found + (used if mode != o.ONE_ROW else 0) + (chunk.table.num_rows if mode == o.ALL_UNMATCHED else 0)
+        row, match, number, seen = (np.empty(most, np.int64) for _ in range(4))
+        rows = label_rows(chunk.offsets, starts, stops, owners, paths, self.automaton, mode, row, match, number, seen)
+        if rows == 0:
             return
+        row, match, number, seen = row[:rows], match[:rows], number[:rows], seen[:rows]
+        begins = np.append(0, np.cumsum(stops - starts))
+        most = int((stops - starts).max(initial=1))
         index = np.empty((len(plan.measure_places), len(row)), np.int64)
         label = np.empty((len(plan.measure_places), len(row)), np.int32)
         if plan.measure_places:
@@ -113,9 +106,12 @@ class Matcher:
                 stops,
                 owners,
                 paths,
+                begins,
                 self.automaton,
                 self.measure_member,
                 self.measure_places,
+                np.empty((len(self.measure_sets), most), np.int64),
+                np.zeros((len(self.measure_sets), most + 1), np.int64),
                 match,
                 seen,
                 index,
@@ -128,8 +124,10 @@ class Matcher:
                 starts,
                 stops,
                 paths,
+                begins,
                 self.automaton,
-                self.measure_member,
+                new_track(self.measure_member, len(plan.measure_aggregates), most, True),
+                np.zeros((len(self.measure_sets), most + 1), np.int64),
                 self.measure_aggregates,
                 self.measure_final,
                 loading.load_slots(chunk, plan.measure_slots, dictionary),
@@ -141,10 +139,61 @@ class Matcher:
                 status,
             )
             self._check(status, chunk)
-        found = Found(starts, stops, paths, self.automaton, row, match, number, seen, index, label, whole, real, known)
+        found = Found(
+            starts, stops, paths, begins, self.automaton, row, match, number, seen, index, label, whole, real, known
+        )
         yield write_outputs(plan, chunk, found)
 
-    def _conditions(self, chunk: Chunk, slots: Slots, program: Program, status: Ints) -> Conditions:
+    def _find(
+        self,
+        chunk: Chunk,
+        conditions: Conditions,
+        program: Program,
+        slots: Slots,
+        work: Work,
+        by_table: bool,
+        longest: int,
+        status: Ints,
+    ) -> Matches:
+        """Search the chunk; the kernel comes back for more room where it needs it."""
+        plan = self.plan
+        matches = new_matches(chunk.table.num_rows)
+        window = loading.load_window(chunk, plan.window)
+        track = new_track(self.member, len(plan.aggregates), longest, self.tracked)
+        ends = np.empty((longest + 1 if by_table else 1, len(plan.instructions)), np.int32)
+        path = np.empty(longest, np.int32)
+        steps = np.zeros(2, np.int64)
+        while True:
+            outcome = find_matches(
+                chunk.offsets,
+                self.automaton,
+                conditions,
+                program,
+                slots,
+                self.places,
+                self.aggregates,
+                self.merging,
+                window,
+                track,
+                work,
+                by_table,
+                ends,
+                path,
+                _SKIPS[plan.skip],
+                self.skip_to,
+                plan.budget,
+                matches,
+                steps,
+                status,
+            )
+            if outcome == o.NEEDS_ROOM:
+                work = more_room(work)
+            elif outcome == o.NEEDS_PATHS:
+                matches = longer_paths(matches)
+            else:
+                return matches
+
+    def _conditions(self, chunk: Chunk, slots: Slots, program: Program, work: Work, status: Ints) -> Conditions:
         """The bits of all conditions that look at a row and its neighbours only."""
         planned = self.plan.conditions
         local = [condition for condition in planned if condition.where in ("spark", "bit")]
@@ -162,7 +211,7 @@ class Matcher:
                     self.aggregates,
                     chunk.offsets,
                     new_track(self.member, 0, 0, False),
-                    self.plan.program.depth,
+                    work,
                     bits[number],
                     status,
                 )
@@ -170,8 +219,8 @@ class Matcher:
         return Conditions(
             np.array([_KINDS[condition.where] for condition in planned], np.int32),
             np.array(places, np.int32),
-            np.array([condition.begin for condition in planned], np.int32),
-            np.array([condition.end for condition in planned], np.int32),
+            np.array([condition.begin for condition in planned], np.int64),
+            np.array([condition.end for condition in planned], np.int64),
             bits,
         )
 
@@ -196,10 +245,6 @@ class Matcher:
         sources = (*self.plan.slots, *self.plan.measure_slots)
         columns = dict.fromkeys(source.column for source in sources if source.held == "code")
         return loading.Dictionary(chunk, list(columns), self.constants)
-
-    def _table_fits(self, chunk: Chunk) -> bool:
-        longest = int(np.diff(chunk.offsets).max())
-        return longest * len(self.plan.instructions) * 4 <= _TABLE_BYTES
 
     def _check(self, status: Ints, chunk: Chunk) -> None:
         if status[0] != o.DONE:
@@ -231,5 +276,3 @@ class Matcher:
                 return DataError(f"A condition divides by zero at {where}.", cure="Guard it with NULLIF(divisor, 0).")
             case _:
                 return DataError(f"A number is too large for its type at {where}.", cure="Cast to a wider type.")
-
-

@@ -1,0 +1,87 @@
+"""Room for kernels to work in. Allocated here, since what allocates is slow to compile."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from trellis.kernels.arrays import Bools, Matches, Track, Work
+
+__all__ = ["longer_paths", "more_room", "new_matches", "new_track", "new_work"]
+
+# How many failed states are remembered by key at most; beyond that the memory is better spent on rows.
+_MEMO_LIMIT = 1 << 20
+
+
+def new_track(member: Bools, aggregates: int, longest: int, active: bool) -> Track:
+    """Empty stacks for matches of up to `longest` rows."""
+    rows = longest if active else 0
+    sets = len(member)
+    return Track(
+        active,
+        member,
+        np.empty((sets, rows), np.int32),
+        np.zeros(sets, np.int64),
+        np.empty(rows, np.int32),
+        np.empty((aggregates, rows), np.int64),
+        np.empty((aggregates, rows), np.int64),
+        np.empty((aggregates, rows), np.float64),
+        np.empty((aggregates, rows), np.float64),
+    )
+
+
+def new_work(longest: int, width: int, key: int, depth: int, by_table: bool) -> Work:
+    """Room for a search in a series of up to `longest` rows by an automaton of `width` instructions.
+
+    `key` is the length of the key of a state (0: no keys), `depth` that of the interpreter's stack.
+    """
+    room = 1 if by_table else 1024
+    marks = 1 if by_table else ((longest + 1) * width >> 3) + 1
+    memo = 16
+    while not by_table and key > 0 and memo < min(_MEMO_LIMIT, longest * width * 4):
+        memo *= 2
+    cell = np.zeros(1, np.float64)
+    return Work(
+        np.empty(room, np.int32),
+        np.empty(room, np.int32),
+        np.empty(room, np.int32),
+        np.empty(2 * room, np.int32),
+        np.empty(2 * room, np.int32),
+        np.zeros(marks, np.uint8),
+        np.zeros((memo, max(key, 1)), np.int64),
+        np.zeros(memo, np.int64),
+        np.array([1, 0], np.int64),
+        np.zeros(max(key, 1), np.int64),
+        cell,
+        cell.view(np.int64),
+        np.zeros(depth, np.int64),
+        np.zeros(depth, np.float64),
+        np.zeros(depth, np.bool_),
+    )
+
+
+def more_room(work: Work) -> Work:
+    """The same work with twice the room for choices. The search starts again; its failed states are still known."""
+    room = 2 * len(work.choice_pc)
+    return work._replace(
+        choice_pc=np.empty(room, np.int32),
+        choice_row=np.empty(room, np.int32),
+        choice_trail=np.empty(room, np.int32),
+        trail_pc=np.empty(2 * room, np.int32),
+        trail_row=np.empty(2 * room, np.int32),
+    )
+
+
+def new_matches(rows: int) -> Matches:
+    """Room for the matches of a chunk."""
+    return Matches(
+        np.empty(rows, np.int64),
+        np.empty(rows, np.int64),
+        np.empty(rows, np.int64),
+        np.empty(rows, np.int32),
+        np.array([0, -1, 0, 0, 1, 0], np.int64),
+    )
+
+
+def longer_paths(matches: Matches) -> Matches:
+    """The same matches with twice the room for their rows."""
+    return matches._replace(paths=np.append(matches.paths, np.empty_like(matches.paths)))
