@@ -48,7 +48,7 @@ def run(
         projected.sort(key=_sort_key(name, descending, nulls_first), reverse=descending)
     types = dict(schema)
     columns = {
-        name: pa.array([row[name] for row in projected], _ARROW[type_of(expression, types)])
+        name: pa.array([row[name] for row in projected], _arrow_type(type_of(expression, types)))
         for name, expression in plan.projected
     }
     table = pa.table(columns) if columns else pa.table({"none": pa.nulls(len(rows))})
@@ -56,6 +56,13 @@ def run(
     for batch in match_batches(plan.match, iter(table.to_batches(max_chunksize=batch_rows))):
         matched.extend(batch.to_pylist())
     return [{name: evaluate(expression, row) for name, expression in plan.finished} for row in matched]
+
+
+def _arrow_type(type_: str) -> pa.DataType:
+    decimal = re.fullmatch(r"decimal\((\d+),(\d+)\)", type_)
+    if decimal and type_ not in _ARROW:
+        return pa.decimal128(int(decimal[1]), int(decimal[2]))
+    return _ARROW[type_]
 
 
 def plan_clause(clause: str, schema: Sequence[tuple[str, str]], **hints: object) -> ScanPlan:

@@ -29,15 +29,16 @@ def new_track(member: Bools, aggregates: int, longest: int, active: bool) -> Tra
     )
 
 
-def new_work(longest: int, width: int, key: int, depth: int, by_table: bool) -> Work:
+def new_work(longest: int, width: int, key: int, depth: int, by_table: bool, keyed: bool) -> Work:
     """Room for a search in a series of up to `longest` rows by an automaton of `width` instructions.
 
-    `key` is the length of the key of a state (0: no keys), `depth` that of the interpreter's stack.
+    `key` is the length of the key of a state, `depth` that of the interpreter's stack; `keyed` says whether there are
+    states with keys at all.
     """
     room = 1 if by_table else 1024
     marks = 1 if by_table else ((longest + 1) * width >> 3) + 1
     memo = 16
-    while not by_table and key > 0 and memo < min(_MEMO_LIMIT, longest * width * 4):
+    while keyed and not by_table and memo < min(_MEMO_LIMIT, longest * width * 4):
         memo *= 2
     cell = np.zeros(1, np.float64)
     return Work(
@@ -47,10 +48,10 @@ def new_work(longest: int, width: int, key: int, depth: int, by_table: bool) -> 
         np.empty(2 * room, np.int32),
         np.empty(2 * room, np.int32),
         np.zeros(marks, np.uint8),
-        np.zeros((memo, max(key, 1)), np.int64),
+        np.zeros((memo, key), np.int64),
         np.zeros(memo, np.int64),
         np.array([1, 0], np.int64),
-        np.zeros(max(key, 1), np.int64),
+        np.zeros(key, np.int64),
         cell,
         cell.view(np.int64),
         np.zeros(depth, np.int64),

@@ -49,25 +49,25 @@ def fill_ends(low: int, high: int, automaton: Automaton, conditions: Conditions,
     """For each instruction and row, the earliest row (exclusive) at which a match from there can end."""
     op, x, y = automaton.op, automaton.x, automaton.y
     for row in range(high, low - 1, -1):
-        here = ends[row - low]
+        at = row - low
         for k in range(len(automaton.backward)):
             pc = automaton.backward[k]
             kind = op[pc]
             end = _NEVER
             if kind == o.CONSUME:
                 if row < high:
-                    after = ends[row + 1 - low, x[pc]]
+                    after = ends[at + 1, x[pc]]
                     if after != _NEVER:
                         variable = automaton.variable[pc]
                         if conditions.kind[variable] == o.ALWAYS or conditions.bits[conditions.bit[variable], row]:
                             end = after
             elif kind == o.SPLIT:
-                end = min(here[x[pc]], here[y[pc]])
+                end = min(ends[at, x[pc]], ends[at, y[pc]])
             elif kind == o.ACCEPT:
                 end = np.int32(row)
             elif kind == o.JUMP or (kind == o.ANCHOR_START and row == low) or (kind == o.ANCHOR_END and row == high):
-                end = here[x[pc]]
-            here[pc] = end
+                end = ends[at, x[pc]]
+            ends[at, pc] = end
 
 
 @inner
@@ -122,7 +122,7 @@ def backtrack(
     pc = 0
     row = start
     if track.active:
-        cut_rows(low, track)
+        cut_rows(np.int64(-1), track)
     while True:
         steps[0] -= 1
         if steps[0] < 0:

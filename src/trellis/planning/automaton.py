@@ -138,7 +138,20 @@ class _Emitter:
         self.patch(split, *((inside, outside) if greedy else (outside, inside)))
 
     def emit_permute(self, parts: tuple[Pattern, ...], excluded: bool) -> None:
-        """All orders share their tails: one block for each set of parts still to come, not one for each order."""
+        """All orders, the order as written first.
+
+        Where each part is a fixed sequence, orders that begin with the same parts are one way until they part, and
+        those with the same parts still to come go the same way from there: one block for each set of parts to come.
+        A part that can match in several ways spoils that, since the order is preferred before the ways.
+        """
+        if not all(map(_is_fixed, parts)):
+            if len(parts) > 7:
+                raise UnsupportedError(
+                    "PERMUTE of more than 7 parts needs parts that match in one way only.",
+                    cure="Take quantifiers and alternatives out of PERMUTE, or use fewer parts.",
+                )
+            self.emit_options(tuple(_concat(list(order)) for order in permutations(parts)), excluded)
+            return
         everything = frozenset(range(len(parts)))
         entries: dict[frozenset[int], int] = {}
         jumps: list[tuple[int, frozenset[int]]] = []
@@ -162,6 +175,21 @@ class _Emitter:
         entries[frozenset()] = self.next()
         for jump, rest in jumps:
             self.patch(jump, x=entries[rest])
+
+
+def _is_fixed(pattern: Pattern) -> bool:
+    """Whether the pattern matches in one way only."""
+    match pattern:
+        case p.Var() | p.Anchor() | p.Empty():
+            return True
+        case p.Concat(parts=parts):
+            return all(map(_is_fixed, parts))
+        case p.Exclude(body=body):
+            return _is_fixed(body)
+        case p.Repeat(body=body, least=least, most=most):
+            return least == most and _is_fixed(body)
+        case _:
+            return False
 
 
 def _is_nullable(pattern: Pattern) -> bool:

@@ -80,7 +80,8 @@ class Matcher:
         program = self._program(dictionary)
         longest, width = int(np.diff(chunk.offsets).max()), len(plan.instructions)
         by_table = plan.by_table and longest * width * 4 <= _TABLE_BYTES
-        work = new_work(longest, width, self.merging.width if self.tracked else 0, plan.program.depth, by_table)
+        keyed = self.tracked or plan.window is not None
+        work = new_work(longest, width, self.merging.width, plan.program.depth, by_table, keyed)
         conditions = self._conditions(chunk, slots, program, work, status)
         self._check(status, chunk)
         matches = self._find(chunk, conditions, program, slots, work, by_table, longest, status)

@@ -1,0 +1,248 @@
+"""The options, their help, and which of them go together."""
+
+from __future__ import annotations
+
+import argparse
+from argparse import ArgumentParser, Namespace
+from collections.abc import Sequence
+from pathlib import Path
+
+from trellis.cli import values
+from trellis.cli.output import KINDS, target_of
+from trellis.cli.session import remote_of
+from trellis.cli.tables import is_url, table
+
+__all__ = ["read_arguments"]
+
+_PICTURES = (".html", ".png", ".svg")
+_EXAMPLE = """\
+example:
+  trellis run query.sql --table ticks=ticks.parquet --out matches.parquet
+
+  where query.sql says, for instance:
+    SELECT * FROM ticks MATCH_RECOGNIZE (
+      PARTITION BY symbol ORDER BY ts
+      MEASURES first(ts) AS start, last(ts) AS end
+      PATTERN (A DOWN+ UP+)
+      DEFINE DOWN AS price < prev(price), UP AS price > prev(price))
+"""
+_EXIT_CODES = """
+exit codes:
+  0    the query ran, even if it found nothing
+  1    it found nothing, and --fail-if-empty was given
+  2    wrong options, or a query that cannot be run: syntax, names, types
+  3    the data or the machine stopped it: a skip that cannot advance, a step budget, memory, no Java
+  4    a file cannot be read or written
+  70   a fault of Trellis
+  130  interrupted (143: terminated, 141: the reader of the pipe left)
+"""
+
+
+def read_arguments(argv: Sequence[str] | None) -> Namespace:
+    """The arguments, complete and in agreement with each other; a mistake ends the process with code 2.
+
+    `command` is None where there was none; `help` is then the text to print.
+    """
+    parser = ArgumentParser(
+        prog="trellis",
+        description="Find patterns in ordered rows: SQL:2016 MATCH_RECOGNIZE on Apache Spark.",
+        epilog=_EXAMPLE + _EXIT_CODES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.set_defaults(debug=False)
+    parser.add_argument("--version", action="store_true", help="print the version")
+    commands = parser.add_subparsers(dest="command", metavar="command")
+    run = _command(commands, "run", "run a query on files")
+    explain = _command(commands, "explain", "say how a query would be run, without running it")
+    warmup = _command(commands, "warmup", "compile the kernels ahead, once on a machine")
+    _command(commands, "version", "print the versions of Trellis and of what it stands on")
+    for command in (run, explain):
+        _add_query(command)
+        _add_spark(command)
+    _add_output(run)
+    _add_plot(run)
+    for command in (run, explain, warmup):
+        command.add_argument("--debug", action="store_true", help="show stack traces, and all that Spark says")
+    args = parser.parse_args(argv)
+    args.help = parser.format_help()
+    if args.command in ("run", "explain"):
+        _complete(args, run if args.command == "run" else explain)
+    return args
+
+
+def _command(commands: argparse._SubParsersAction[ArgumentParser], name: str, text: str) -> ArgumentParser:
+    return commands.add_parser(
+        name,
+        help=text,
+        description=f"{text[0].upper()}{text[1:]}.",
+        epilog=_EXIT_CODES if name == "run" else None,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+
+
+def _add_query(command: ArgumentParser) -> None:
+    group = command.add_argument_group("the query and its tables")
+    group.add_argument("query", nargs="?", metavar="FILE", help="the file that holds the query; - reads it from stdin")
+    group.add_argument("--sql", metavar="TEXT", help="the query itself, instead of a file")
+    group.add_argument(
+        "--table",
+        action="append",
+        default=[],
+        type=values.named,
+        metavar="NAME=PATH",
+        help="a table: Parquet, CSV, TSV, JSON lines or ORC; a file, a folder or a glob. The suffix says the format, "
+        "or NAME=csv:PATH does. CSV has a header line, and its types are inferred. Repeatable",
+    )
+    group.add_argument(
+        "--schema",
+        action="append",
+        default=[],
+        type=values.named,
+        metavar="NAME=TYPES",
+        help='the columns of a CSV or JSON table, instead of inferring them: ticks="ts timestamp, price double"',
+    )
+    group.add_argument(
+        "--option",
+        action="append",
+        default=[],
+        type=values.table_option,
+        metavar="NAME.KEY=VALUE",
+        help="an option of Spark's reader for one table: ticks.sep=';' or ticks.header=false",
+    )
+    group.add_argument(
+        "--param",
+        action="append",
+        default=[],
+        type=values.parameter,
+        metavar="NAME=VALUE",
+        help="the value of :name in the query: a number, true, false, or text. NAME:TYPE=VALUE says the type: int, "
+        "double, decimal, boolean, string, date, timestamp",
+    )
+    group.add_argument(
+        "--hint",
+        action="append",
+        default=[],
+        type=values.hint,
+        metavar="NAME=VALUE",
+        help="an option of planning or running, such as step_budget=1000000",
+    )
+
+
+def _add_spark(command: ArgumentParser) -> None:
+    group = command.add_argument_group("Spark")
+    where = group.add_mutually_exclusive_group()
+    where.add_argument("--master", metavar="URL", help="where Spark runs; by default here, on all cores: local[*]")
+    where.add_argument("--remote", metavar="URL", help="a Spark Connect server, sc://host:port; paths are paths there")
+    group.add_argument("--memory", type=values.memory, metavar="SIZE", help="memory of the driver, such as 4g")
+    group.add_argument(
+        "--conf", action="append", default=[], type=values.pair, metavar="KEY=VALUE", help="a setting of Spark"
+    )
+    group.add_argument("--quiet", action="store_true", help="no progress bar, no messages but errors")
+
+
+def _add_output(command: ArgumentParser) -> None:
+    group = command.add_argument_group("the result")
+    group.add_argument(
+        "--out",
+        metavar="PATH",
+        help="write one file, .parquet, .csv, .tsv or .json (lines). Without it the rows are printed",
+    )
+    group.add_argument(
+        "--format",
+        choices=("table", *KINDS),
+        help="of the file, if not what its suffix says; of printed rows: table on a terminal, csv elsewhere",
+    )
+    group.add_argument(
+        "--limit",
+        type=values.limit,
+        metavar="N",
+        help="at most so many rows, or all; by default all, but 20 for a table",
+    )
+    group.add_argument(
+        "--partitioned", action="store_true", help="let Spark write a folder of files; for very large results"
+    )
+    group.add_argument("--overwrite", action="store_true", help="replace the file if it is there already")
+    group.add_argument("--fail-if-empty", action="store_true", help="end with code 1 if no row was found")
+    group.add_argument("--explain", action="store_true", help="only say how the query would be run")
+
+
+def _add_plot(command: ArgumentParser) -> None:
+    group = command.add_argument_group("a picture of the matches")
+    group.add_argument("--plot", metavar="PATH", help="draw the matches: .html, .png or .svg")
+    group.add_argument(
+        "--series", metavar="NAME", help="the table whose rows are the line; needed if there are several"
+    )
+    group.add_argument("--x", metavar="COLUMN", help="the column to draw over")
+    group.add_argument("--y", metavar="COLUMN", help="the column to draw")
+    group.add_argument("--by", action="append", metavar="COLUMN", help="a partitioning column: one panel a series")
+    group.add_argument("--start", metavar="COLUMN", help="the measure with the x of the first row (default: start)")
+    group.add_argument("--end", metavar="COLUMN", help="the measure with the x of the last row (default: end)")
+    group.add_argument("--match", metavar="COLUMN", help="for ALL ROWS PER MATCH: the column with MATCH_NUMBER()")
+    group.add_argument("--label", metavar="COLUMN", help="the column to write over each match")
+    group.add_argument("--title", metavar="TEXT", help="the heading")
+
+
+# ---- what goes together ----
+
+
+def _complete(args: Namespace, parser: ArgumentParser) -> None:
+    """Check the arguments against each other and put together what belongs together."""
+    if (args.query is None) == (args.sql is None):
+        parser.error("name one query: a FILE, - for stdin, or --sql TEXT")
+    _complete_tables(args, parser)
+    if args.memory and remote_of(args):
+        parser.error("--memory is for a Spark that is started here, not for --remote")
+    if args.command == "explain":
+        args.explain = True
+    else:
+        _complete_output(args, parser)
+        _complete_plot(args, parser)
+
+
+def _complete_tables(args: Namespace, parser: ArgumentParser) -> None:
+    names = [name for name, _ in args.table]
+    schemas = dict(args.schema)
+    options: dict[str, dict[str, str]] = {}
+    for name, key, value in args.option:
+        options.setdefault(name, {})[key] = value
+    for name in names:
+        if names.count(name) > 1:
+            parser.error(f"there are two tables called {name}")
+    for name in [*schemas, *options]:
+        if name not in names:
+            parser.error(f"there is no --table {name}=...")
+    args.tables = [table(name, text, schemas.get(name), options.get(name)) for name, text in args.table]
+
+
+def _complete_output(args: Namespace, parser: ArgumentParser) -> None:
+    args.target = None
+    if args.out is None:
+        if args.partitioned or (args.overwrite and not args.plot):
+            parser.error("--partitioned and --overwrite need --out")
+        if args.format == "parquet":
+            parser.error("--format parquet needs --out")
+        return
+    if args.format == "table":
+        parser.error("--format table is for printing, without --out")
+    args.target = target_of(args.out, args.format, partitioned=args.partitioned, overwrite=args.overwrite)
+    if args.target is None:
+        parser.error(f"{args.out} has no suffix of {', '.join(KINDS)}: add one, or --format")
+
+
+def _complete_plot(args: Namespace, parser: ArgumentParser) -> None:
+    given = [name for name in ("series", "x", "y", "by", "start", "end", "match", "label", "title") if vars(args)[name]]
+    if args.plot is None:
+        if given:
+            parser.error(f"--{given[0]} needs --plot")
+        return
+    if Path(args.plot).suffix.lower() not in _PICTURES or is_url(args.plot):
+        parser.error(f"--plot needs a file with one of the suffixes {', '.join(_PICTURES)}")
+    if not (args.x and args.y):
+        parser.error("--plot needs --x and --y")
+    names = [one.name for one in args.tables]
+    if args.series is None and len(names) == 1:
+        args.series = names[0]
+    if args.series not in names:
+        parser.error(f"--plot needs --series, one of the tables: {', '.join(names) or 'there is none'}")
