@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import platform
 import signal
@@ -238,7 +239,11 @@ def _version(package: str) -> str:
 
 
 def _terminate(number: int, frame: FrameType | None) -> None:
-    """Leave as if by `sys.exit`, so that files of ours do not stay behind."""
+    """Leave as if interrupted, where Spark cancels its jobs and files of ours do not stay behind."""
+    interrupt = signal.getsignal(signal.SIGINT)
+    with contextlib.suppress(KeyboardInterrupt):
+        if callable(interrupt):
+            interrupt(number, frame)
     sys.exit(failures.TERMINATED)
 
 

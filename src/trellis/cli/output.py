@@ -13,6 +13,7 @@ import io
 import os
 import shutil
 import tempfile
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -171,7 +172,11 @@ def _scratch(beside: Path | None) -> Iterator[Path]:
     try:
         yield folder
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        for _ in range(20):  # tasks that were cancelled a moment ago may still write
+            shutil.rmtree(folder, ignore_errors=True)
+            if not folder.exists():
+                break
+            time.sleep(0.1)
 
 
 def _fetch(frame: DataFrame, scratch: Path, *, local: bool) -> tuple[pa.Schema, Batches]:

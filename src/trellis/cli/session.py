@@ -6,17 +6,18 @@ import contextlib
 import logging
 import os
 import re
+import subprocess
 import sys
 import tempfile
 from argparse import Namespace
 from collections.abc import Callable, Iterator
 from typing import IO, Any
 
-from pyspark.errors import PySparkRuntimeError
+from pyspark.errors import PySparkException, PySparkRuntimeError
 from pyspark.logger import PySparkLogger
 from pyspark.sql import SparkSession
 
-from trellis.errors import ResourceError
+from trellis.errors import ResourceError, TrellisError
 from trellis.java import require_java
 
 __all__ = ["is_local", "open_session", "remote_of", "wants_local"]
@@ -94,14 +95,14 @@ def _started(args: Namespace) -> Iterator[SparkSession]:
             try:
                 yield spark
             finally:
-                if _is_alive(java):
+                with contextlib.suppress(Exception):  # the work is done, or its own error tells more
                     spark.stop()
         except PySparkRuntimeError as error:
             if java is not None:
                 raise
             raise ResourceError(f"Spark did not start: {_last_words(log) or error}") from error
         except Exception as error:
-            if java is None or _is_alive(java):
+            if not _died(java, error):
                 raise
             raise ResourceError(
                 f"The Java process of Spark ended too early. {_last_words(log)}".rstrip(),
@@ -144,8 +145,14 @@ def _master(args: Namespace) -> str:
     return args.master or "local[*]"
 
 
-def _is_alive(java: Any) -> bool:
-    return java is None or java.poll() is None
+def _died(java: Any, error: Exception) -> bool:
+    """Whether the end of the JVM is behind an error. An error that Spark itself raised shows that it lives."""
+    if java is None or isinstance(error, (TrellisError, PySparkException)) or hasattr(error, "java_exception"):
+        return False
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        java.wait(timeout=1)
+        return True
+    return False
 
 
 def _last_words(log: IO[bytes]) -> str:

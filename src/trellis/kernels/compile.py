@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import TypeVar
 
 import numba
@@ -10,6 +11,9 @@ import numba
 __all__ = ["inlined", "inner", "kernel"]
 
 F = TypeVar("F", bound=Callable[..., object])
+
+_SOURCES = sorted(Path(__file__).parent.glob("*.py"))
+_STAMP = tuple((source.stat().st_mtime, source.stat().st_size) for source in _SOURCES)
 
 
 # Kernels allocate nothing: without reference counts they compile in half the time. The types of arguments are settled by
@@ -41,5 +45,10 @@ def _compiled(function: F, options: dict[str, object]) -> F:
         compiled: F = numba.njit(**options)(function)
     except RuntimeError:
         # No folder to keep machine code in (a read-only installation without a home): compile in every process.
-        compiled = numba.njit(**{**options, "cache": False})(function)
+        uncached: F = numba.njit(**{**options, "cache": False})(function)
+        return uncached
+    # Numba looks for changes in the file of a function alone, but the machine code holds what the function calls, too.
+    index = getattr(getattr(compiled, "_cache", None), "_cache_file", None)
+    if index is not None:
+        index._source_stamp = _STAMP
     return compiled
