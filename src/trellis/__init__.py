@@ -1,5 +1,33 @@
 """Trellis finds patterns in ordered rows, on Apache Spark."""
 
-from trellis.api import sql
+from __future__ import annotations
 
-__all__ = ["sql"]
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from trellis import errors
+    from trellis.api import RowPattern, explain, pattern, sql
+    from trellis.plots import plot
+    from trellis.spark.warmup import warmup
+
+__version__ = "0.1.0"
+__all__ = ["RowPattern", "errors", "explain", "pattern", "plot", "sql", "warmup"]
+
+_HOMES = {
+    "RowPattern": "trellis.api",
+    "explain": "trellis.api",
+    "pattern": "trellis.api",
+    "plot": "trellis.plots",
+    "sql": "trellis.api",
+    "warmup": "trellis.spark.warmup",
+}
+
+
+def __getattr__(name: str) -> object:
+    # Looked up when first used: every Python worker imports this package, and needs neither parser nor plots.
+    if name == "errors":
+        return import_module("trellis.errors")
+    if name not in _HOMES:
+        raise AttributeError(f"module 'trellis' has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)

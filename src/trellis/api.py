@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from functools import partial
 
 from pyspark.errors import PySparkException
@@ -15,13 +16,19 @@ from trellis.analysis.binding import bind
 from trellis.analysis.schema import Schema
 from trellis.errors import BindingError, TrellisError
 from trellis.java import require_java
+from trellis.languages.builder import Keys, QueryBuilder, build
 from trellis.languages.statement import parse_statement
+from trellis.planning.describe import describe
 from trellis.planning.hints import Hints
 from trellis.planning.scan import plan_scan
 from trellis.spark.batch import run_scan
+from trellis.spark.counts import Counts
 from trellis.spark.projection import Session, refused
+from trellis.spark.warmup import start_warmup
 
-__all__ = ["sql"]
+__all__ = ["RowPattern", "explain", "pattern", "sql"]
+
+Args = Mapping[str, object]
 
 
 def sql(
@@ -29,8 +36,8 @@ def sql(
     /,
     *,
     spark: SparkSession | None = None,
-    args: Mapping[str, object] | None = None,
-    hints: Mapping[str, object] | None = None,
+    args: Args | None = None,
+    hints: Args | None = None,
     **frames: DataFrame,
 ) -> DataFrame:
     """Run a SQL statement that may contain MATCH_RECOGNIZE.
@@ -68,29 +75,140 @@ def sql(
     [Row(start=1, end=3)]
     """
     session = Session(_session(spark, frames), dict(args or {}), dict(frames))
-    options = Hints.of(hints)
-    try:
+    return _run(text, session, Hints.of(hints))[0]
+
+
+def explain(
+    text: str,
+    /,
+    *,
+    spark: SparkSession | None = None,
+    args: Args | None = None,
+    hints: Args | None = None,
+    analyze: bool = False,
+    **frames: DataFrame,
+) -> str:
+    """Say how a statement would run, without running it.
+
+    For each MATCH_RECOGNIZE: the logical plan, how each condition was split (computed by Spark, as a bit, by the kernel, or
+    slow), the rules that fired, and the physical plan. Parameters are those of `sql`.
+
+    Parameters
+    ----------
+    analyze : bool
+        Run the statement too (its rows are thrown away), and show the real counts.
+
+    Examples
+    --------
+    >>> import trellis as tr
+    >>> ticks = spark.createDataFrame([(1, 9.0), (2, 7.0)], "ts int, price double")
+    >>> print(tr.explain("SELECT * FROM {t} MATCH_RECOGNIZE (ORDER BY ts PATTERN (A+) DEFINE A AS price > 8)", t=ticks))
+    ... # doctest: +ELLIPSIS
+    == Query ==
+    ORDER BY ts ASC NULLS FIRST
+    ...
+    """
+    session = Session(_session(spark, frames), dict(args or {}), dict(frames))
+    result, plans = _run(text, session, Hints.of(hints), counted=analyze)
+    if analyze:
+        result.write.format("noop").mode("overwrite").save()
+    if not plans:
+        return "There is no MATCH_RECOGNIZE in this statement: Spark runs it as it is."
+    return "\n\n\n".join(_explained(query, plan, counts) for query, plan, counts in plans)
+
+
+@dataclass(frozen=True, slots=True)
+class RowPattern(QueryBuilder):
+    """A pattern query that can be used on any DataFrame. Immutable: each step returns a new one."""
+
+    def match(
+        self, frame: DataFrame, partition_by: Keys = None, order_by: Keys = None, hints: Args | None = None
+    ) -> DataFrame:
+        """Find the pattern in a DataFrame; made for `df.transform`.
+
+        Examples
+        --------
+        >>> import trellis as tr
+        >>> ticks = spark.createDataFrame([(1, 9.0), (2, 7.0), (3, 8.0)], "ts int, price double")
+        >>> v_shape = (
+        ...     tr.pattern("A DOWN+ UP+")
+        ...     .define(DOWN="price < prev(price)", UP="price > prev(price)")
+        ...     .measures(low="min(DOWN.price)")
+        ... )
+        >>> ticks.transform(v_shape.match, order_by="ts").collect()
+        [Row(low=7.0)]
+        """
+        query = self.query(partition_by, order_by)
+        with _errors_show(self.text(partition_by, order_by)), _warm():
+            session = Session(frame.sparkSession)
+            return run_scan(_plan(query, frame, session, Hints.of(hints)), frame, session)
+
+    def explain(
+        self,
+        frame: DataFrame,
+        partition_by: Keys = None,
+        order_by: Keys = None,
+        hints: Args | None = None,
+        analyze: bool = False,
+    ) -> str:
+        """Say how the pattern would be found in a DataFrame; as `trellis.explain`."""
+        query = self.query(partition_by, order_by)
+        counts = Counts() if analyze else None
+        with _errors_show(self.text(partition_by, order_by)), _warm():
+            session = Session(frame.sparkSession)
+            plan = _plan(query, frame, session, Hints.of(hints))
+            if analyze:
+                run_scan(plan, frame, session, counts).write.format("noop").mode("overwrite").save()
+        return _explained(query, plan, counts)
+
+
+def pattern(text: str) -> RowPattern:
+    """Start a pattern query in Python.
+
+    Examples
+    --------
+    >>> import trellis as tr
+    >>> p = tr.pattern("A B+").define(B="price > prev(price)")
+    >>> str(p.query(order_by="ts").pattern)
+    'A B+'
+    """
+    build(text)
+    return RowPattern(text)
+
+
+_Plans = list[tuple[Query, ScanPlan, Counts | None]]
+
+
+def _run(text: str, session: Session, hints: Hints, *, counted: bool = False) -> tuple[DataFrame, _Plans]:
+    plans: _Plans = []
+    frames = dict(session.frames)
+    with _errors_show(text):
         statement = parse_statement(text)
-        frames_now = dict(frames)
-        for clause in statement.clauses:
-            scope = replace(session, frames=frames_now, ctes=clause.ctes)
-            frame = _spark(scope, f"{clause.ctes} SELECT * FROM {clause.input}")
-            plan = _plan(clause.query, frame, scope, options)
-            frames_now[clause.name] = run_scan(plan, frame, scope)
-        return _spark(replace(session, frames=frames_now), statement.final)
-    except TrellisError as error:
-        raise error.with_text(text) from error.__cause__
+        if not statement.clauses:
+            return _spark(session, statement.final), plans
+        with _warm():
+            for clause in statement.clauses:
+                scope = replace(session, frames=frames, ctes=clause.ctes)
+                frame = _spark(scope, f"{clause.ctes} SELECT * FROM {clause.input}")
+                plan = _plan(clause.query, frame, scope, hints)
+                counts = Counts() if counted else None
+                plans.append((clause.query, plan, counts))
+                frames[clause.name] = run_scan(plan, frame, scope, counts)
+            return _spark(replace(session, frames=frames), statement.final), plans
 
 
 def _plan(query: Query, frame: DataFrame, session: Session, hints: Hints) -> ScanPlan:
     conf = session.spark.conf
-    schema = Schema(
-        tuple((field.name, field.dataType.simpleString()) for field in frame.schema),
-        conf.get("spark.sql.caseSensitive", "false") == "true",
-    )
-    bound = bind(query, schema, session.args)
+    columns = tuple((field.name, field.dataType.simpleString()) for field in frame.schema)
+    schema = Schema(columns, conf.get("spark.sql.caseSensitive", "false") == "true")
     lenient = conf.get("spark.sql.ansi.enabled", "true") != "true"
+    bound = bind(query, schema, session.args)
     return plan_scan(bound, partial(session.types_of, frame), hints, lenient=lenient)
+
+
+def _explained(query: Query, plan: ScanPlan, counts: Counts | None) -> str:
+    text = describe(query, plan)
+    return text if counts is None else f"{text}\n\n== Counts ==\n{counts}"
 
 
 def _spark(session: Session, text: str) -> DataFrame:
@@ -98,6 +216,23 @@ def _spark(session: Session, text: str) -> DataFrame:
         return session.run(text)
     except PySparkException as problem:
         raise refused(problem) from problem
+
+
+@contextmanager
+def _errors_show(text: str) -> Iterator[None]:
+    """Errors show the text that they are about."""
+    try:
+        yield
+    except TrellisError as error:
+        raise error.with_text(text) from error.__cause__
+
+
+@contextmanager
+def _warm() -> Iterator[None]:
+    """Kernels are compiled or loaded while the query is planned, so that workers only load."""
+    thread = start_warmup()
+    yield
+    thread.join()
 
 
 def _session(spark: SparkSession | None, frames: Mapping[str, DataFrame]) -> SparkSession:

@@ -216,7 +216,7 @@ def test_decimals_are_not_doubles(
     condition: str, type_: str, values: list[str | None], expected: bool, hints: dict[str, Any]
 ) -> None:
     decimals = [None if value is None else Decimal(value) for value in values]
-    if "0.005" in condition or "0.015" in condition or "1.1 " in condition:
+    if any(letter.isdigit() for letter in condition):
         hints = {"off": ["hoist_slots"]}  # this harness would compute with floats
     assert holds(condition, type_, decimals, **hints) is expected
 

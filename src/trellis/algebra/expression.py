@@ -122,9 +122,9 @@ class Operator:
     """An operator that kernels know too.
 
     Symbols: `OR AND NOT = <> < <= > >= <=> + - * / % DIV ||`, unary `NEG`, postfix
-    `IS NULL`, `IS NOT NULL`, `IS TRUE`, `IS NOT TRUE`, `IS FALSE`, `IS NOT FALSE`, ternary `BETWEEN` (value, low, high) and
-    `IN` (value, then the list). AND and OR take two operands or more. What is written NOT BETWEEN, NOT IN is
-    `NOT` around it; `IS DISTINCT FROM` is `NOT` around `<=>`.
+    `IS NULL`, `IS NOT NULL`, `IS TRUE`, `IS NOT TRUE`, `IS FALSE`, `IS NOT FALSE`,
+    ternary `BETWEEN` (value, low, high) and `IN` (value, then the list). AND and OR take two operands or more.
+    What is written NOT BETWEEN, NOT IN is `NOT` around it; `IS DISTINCT FROM` is `NOT` around `<=>`.
     """
 
     symbol: str

@@ -1,4 +1,7 @@
-"""Physical plans: what Spark projects, what the matcher runs, what Spark finishes. Plain values; no arrays, no Spark."""
+"""Physical plans: what Spark projects, what the matcher runs, what Spark finishes.
+
+Plain values; no arrays, no Spark.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ from trellis.algebra.query import RowsPerMatch, SkipTo
 __all__ = [
     "AggregateSpec",
     "Condition",
+    "First",
     "Gather",
     "Instruction",
     "Label",
@@ -90,7 +94,10 @@ class ProgramSpec:
 
 @dataclass(frozen=True, slots=True)
 class AggregateSpec:
-    """A kernel aggregate: kind, set of variables, slot for each variable, slot of MAX_BY's value, chain for DISTINCT."""
+    """A kernel aggregate.
+
+    Kind, set of variables, slot for each variable, slot of MAX_BY's value, chain for DISTINCT.
+    """
 
     kind: int
     variables: frozenset[str] | None
@@ -149,6 +156,11 @@ class Label:
 
 
 @dataclass(frozen=True, slots=True)
+class First:
+    """Whether an output row is the first one of its match."""
+
+
+@dataclass(frozen=True, slots=True)
 class Number:
     """The number of the match."""
 
@@ -173,7 +185,7 @@ class ListAggregate:
     final: bool
 
 
-Output = Gather | Present | Label | Number | Value | ListAggregate
+Output = Gather | Present | First | Label | Number | Value | ListAggregate
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,8 +218,8 @@ class MatchPlan:
 class ScanPlan:
     """A query as Spark runs it: project, exchange and sort, match, finish.
 
-    `projected` are the columns before the exchange, `sorted_by` the sort (column, descending, nulls first), `shipped` the
-    columns that the matcher reads, `finished` the columns of the result over the outputs of the matcher.
+    `projected` are the columns before the exchange, `sorted_by` the sort (column, descending, nulls first),
+    `shipped` the columns that the matcher reads, `finished` the columns of the result over the outputs of the matcher.
     """
 
     projected: tuple[tuple[str, Expression], ...]
@@ -215,3 +227,4 @@ class ScanPlan:
     shipped: tuple[str, ...]
     match: MatchPlan
     finished: tuple[tuple[str, Expression], ...]
+    rules: tuple[str, ...] = ()

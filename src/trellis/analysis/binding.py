@@ -1,8 +1,8 @@
 """Names against a schema: columns are found, variables become sets of rows, navigation becomes places.
 
-`A.price` is `LAST(A.price)`; `price` is the last row of the match, whatever its variable. In the condition of a variable `V` the
-row under test is already mapped to `V`, so the last row of `V`, of any set that holds `V` and of the match are all
-the current row.
+`A.price` is `LAST(A.price)`; `price` is the last row of the match, whatever its variable. In the condition of a
+variable `V` the row under test is already mapped to `V`, so the last row of `V`, of any set that holds `V` and of the
+match are all the current row.
 """
 
 from __future__ import annotations

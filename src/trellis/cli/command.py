@@ -10,11 +10,11 @@ import sys
 import traceback
 from argparse import Namespace
 from collections.abc import Sequence
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
+import pyspark
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import NumericType
 
@@ -28,7 +28,6 @@ from trellis.cli.session import is_local, open_session, wants_local
 from trellis.cli.table_text import counted, table_text
 from trellis.cli.tables import Table, local_url, locate, open_table
 from trellis.errors import QuerySyntaxError
-from trellis.plots import plot
 
 __all__ = ["main"]
 
@@ -88,9 +87,9 @@ def _run(args: Namespace) -> int:
         case "warmup":
             print(f"The kernels are ready after {tr.warmup():.1f} seconds.")
         case "version":
-            print(f"trellis {_version('trellis')}, PySpark {_version('pyspark')}, Python {platform.python_version()}")
+            print(f"trellis {tr.__version__}, PySpark {pyspark.__version__}, Python {platform.python_version()}")
         case _:
-            print(f"trellis {_version('trellis')}" if args.version else args.help.rstrip())
+            print(f"trellis {tr.__version__}" if args.version else args.help.rstrip())
     return failures.RAN
 
 
@@ -179,6 +178,8 @@ def _print_table(result: DataFrame, limit: int, progress: Progress) -> int:
 
 
 def _draw(args: Namespace, matches: DataFrame, series: DataFrame, progress: Progress) -> int:
+    from trellis.plots import plot  # with pandas, which only pictures need
+
     found = matches.limit(_ROWS_OF_A_PICTURE + 1).toPandas()
     picture = plot(
         found,
@@ -229,13 +230,6 @@ def _check_files(args: Namespace, tables: Sequence[Table], *, local: bool) -> No
 def _tell(args: Namespace, message: str) -> None:
     if not args.quiet:
         print(message, file=sys.stderr)
-
-
-def _version(package: str) -> str:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return "(not installed)"
 
 
 def _terminate(number: int, frame: FrameType | None) -> None:

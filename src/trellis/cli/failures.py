@@ -21,11 +21,20 @@ __all__ = [
     "RUN_TIME",
     "TERMINATED",
     "FileError",
+    "Told",
     "describe",
 ]
 
 RAN, EMPTY, BAD_QUERY, RUN_TIME, FILE_TROUBLE = 0, 1, 2, 3, 4
 FAULT, INTERRUPTED, BROKEN_PIPE, TERMINATED = 70, 130, 141, 143
+
+
+class Told(Exception):
+    """A failure that has been described, since it cannot be asked any more once Spark has stopped."""
+
+    def __init__(self, code: int, message: str) -> None:
+        super().__init__(message)
+        self.code = code
 
 
 class FileError(TrellisError):
@@ -34,7 +43,9 @@ class FileError(TrellisError):
 
 def describe(error: BaseException) -> tuple[int, str]:
     """The exit code and the message of a failure, without any stack trace."""
-    raised = _raised_in_worker(str(error)) if not isinstance(error, TrellisError) else error
+    if isinstance(error, Told):
+        return error.code, str(error)
+    raised = error if isinstance(error, TrellisError) else _raised_in_worker(str(error))
     if raised is not None:
         return _code(raised), _for_a_shell(str(raised))
     text = str(error)

@@ -6,17 +6,17 @@ import contextlib
 import logging
 import os
 import re
-import subprocess
 import sys
 import tempfile
 from argparse import Namespace
 from collections.abc import Callable, Iterator
 from typing import IO, Any
 
-from pyspark.errors import PySparkException, PySparkRuntimeError
+from pyspark.errors import PySparkRuntimeError
 from pyspark.logger import PySparkLogger
 from pyspark.sql import SparkSession
 
+from trellis.cli.failures import Told, describe
 from trellis.errors import ResourceError, TrellisError
 from trellis.java import require_java
 
@@ -28,6 +28,7 @@ _LOCAL = {
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.host": "127.0.0.1",
 }
+_IDLE_TALK = re.compile(r"\s+at |WARNING: |Using Spark's default|Setting |To adjust logging|\S+ \S+ WARN ")
 
 
 def remote_of(args: Namespace) -> str | None:
@@ -74,6 +75,10 @@ def _connected(remote: str, args: Namespace) -> Iterator[SparkSession]:
     spark = builder.getOrCreate()
     try:
         yield spark
+    except BrokenPipeError:  # of stdout, not of ours
+        raise
+    except Exception as error:
+        raise Told(*describe(error)) from error
     finally:
         with contextlib.suppress(Exception):  # the work is done, or its own error tells more
             spark.stop()
@@ -88,41 +93,38 @@ def _started(args: Namespace) -> Iterator[SparkSession]:
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # workers must see the packages of this process
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     with tempfile.TemporaryFile() as log:
-        java = None
+        spark = _start(args, log)
         try:
-            java = _launch(args, None if args.debug else log)
-            spark = SparkSession.builder.getOrCreate()
-            try:
-                yield spark
-            finally:
-                with contextlib.suppress(Exception):  # the work is done, or its own error tells more
-                    spark.stop()
-        except PySparkRuntimeError as error:
-            if java is not None:
-                raise
-            raise ResourceError(f"Spark did not start: {_last_words(log) or error}") from error
+            yield spark
+        except BrokenPipeError:  # of stdout, not of ours
+            raise
         except Exception as error:
-            if not _died(java, error):
-                raise
-            raise ResourceError(
-                f"The Java process of Spark ended too early. {_last_words(log)}".rstrip(),
-                cure="If memory was short, change --memory; --debug shows all that Spark says.",
-            ) from error
+            if _died(error):
+                raise _death(log) from error
+            raise Told(*describe(error)) from error
+        finally:
+            with contextlib.suppress(Exception):  # the work is done, or its own error tells more
+                spark.stop()
 
 
-def _launch(args: Namespace, log: IO[bytes] | None) -> Any:
-    """Start the JVM and the context in it; the answer is the process, or None if another one had been started."""
+def _start(args: Namespace, log: IO[bytes]) -> SparkSession:
+    try:
+        _launch(args, None if args.debug else log)
+        return SparkSession.builder.getOrCreate()
+    except PySparkRuntimeError as error:
+        raise ResourceError(f"Spark did not start: {_last_words(log) or error}") from error
+
+
+def _launch(args: Namespace, log: IO[bytes] | None) -> None:
+    """Start the JVM, and the context in it."""
     from pyspark import SparkConf, SparkContext  # not in the package that has Spark Connect alone
     from pyspark.java_gateway import launch_gateway
 
     conf = SparkConf().setAll(list(_settings(args).items()))
-    if getattr(SparkContext, "_gateway", None) is not None:
-        SparkContext(conf=conf)
-        return None
     launch: Callable[..., Any] = launch_gateway
-    gateway = launch(conf, {"stdout": log, "stderr": log} if log else None)
+    running = getattr(SparkContext, "_gateway", None)  # of an earlier command in this process
+    gateway = running or launch(conf, {"stdout": log, "stderr": log} if log else None)
     SparkContext(conf=conf, gateway=gateway)
-    return gateway.proc
 
 
 def _settings(args: Namespace) -> dict[str, str]:
@@ -145,19 +147,29 @@ def _master(args: Namespace) -> str:
     return args.master or "local[*]"
 
 
-def _died(java: Any, error: Exception) -> bool:
-    """Whether the end of the JVM is behind an error. An error that Spark itself raised shows that it lives."""
-    if java is None or isinstance(error, (TrellisError, PySparkException)) or hasattr(error, "java_exception"):
+def _died(error: Exception) -> bool:
+    """Whether the end of the JVM is behind an error: then even the error cannot be read."""
+    if isinstance(error, TrellisError):
         return False
-    with contextlib.suppress(subprocess.TimeoutExpired):
-        java.wait(timeout=1)
+    try:
+        return isinstance(error, ConnectionError) or not str(error) or "Py4JNetworkError" in repr(error)
+    except Exception:  # an error of Java asks Java for its text
         return True
-    return False
+
+
+def _death(log: IO[bytes]) -> ResourceError:
+    if "OutOfMemoryError" in _said(log):
+        return ResourceError("Spark ran out of memory.", cure="Give it more with --memory, such as --memory 8g.")
+    told = f"The Java process of Spark ended too early. {_last_words(log)}".rstrip()
+    return ResourceError(told, cure="If memory was short, change --memory; --debug shows all that Spark says.")
 
 
 def _last_words(log: IO[bytes]) -> str:
     """The last lines that tell something, of what the JVM printed before it ended."""
-    log.seek(0)
-    lines = log.read().decode(errors="replace").splitlines()
-    told = [line for line in lines if line.strip() and not re.match(r"\s+at |WARNING: |Using Spark's default", line)]
+    told = [line for line in _said(log).splitlines() if line.strip() and not _IDLE_TALK.match(line)]
     return "\n".join(told[-4:])
+
+
+def _said(log: IO[bytes]) -> str:
+    log.seek(0)
+    return log.read().decode(errors="replace")

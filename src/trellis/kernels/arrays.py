@@ -1,7 +1,7 @@
 """The arrays that kernels work on, in named groups.
 
-A *chunk* is many whole series, one after the other: series `k` has the rows `offsets[k]` to `offsets[k + 1]`. All row numbers
-are positions in the chunk.
+A *chunk* is many whole series, one after the other: series `k` has the rows `offsets[k]` to `offsets[k + 1]`.
+All row numbers are positions in the chunk.
 """
 
 from __future__ import annotations
@@ -73,8 +73,8 @@ class Conditions(NamedTuple):
 class Program(NamedTuple):
     """Instructions of a stack machine, `[instruction, (op, a, b)]`, and their constants.
 
-    `labels[v]` is the code of the name of variable `v`, in the same dictionary as string slots. `lenient`: a division by
-    zero is NULL (Spark without ANSI mode).
+    `labels[v]` is the code of the name of variable `v`, in the same dictionary as string slots.
+    `lenient`: a division by zero is NULL (Spark without ANSI mode).
     """
 
     code: Shorts
@@ -98,8 +98,8 @@ class Aggregates(NamedTuple):
     """Aggregates over the rows of a set.
 
     `slot[aggregate, variable]` is what a row of that variable gives; EVERY_ROW counts the row itself.
-    `second[aggregate, variable]` is the slot of the value that MAX_BY and MIN_BY return, `previous` the slot that holds, for DISTINCT, the row before with an equal
-    value; -1 where not needed.
+    `second[aggregate, variable]` is the slot of the value that MAX_BY and MIN_BY return, `previous` the slot that
+    holds, for DISTINCT, the row before with an equal value; -1 where not needed.
     """
 
     kind: Shorts
@@ -112,9 +112,9 @@ class Aggregates(NamedTuple):
 class Merging(NamedTuple):
     """What makes two search states at one instruction and row equivalent.
 
-    `kind[pc]`: PURE where nothing that follows looks at the match so far; KEYED where what follows reads only the registers
-    `begin[pc]:end[pc]` (kind, set or aggregate, depth); NEVER where states cannot be compared. `width` is the
-    length of the longest key.
+    `kind[pc]`: PURE where nothing that follows looks at the match so far; KEYED where what follows reads only the
+    registers `begin[pc]:end[pc]` (kind, set or aggregate, depth); NEVER where states cannot be compared.
+    `width` is the length of the longest key.
     """
 
     kind: Shorts
@@ -136,16 +136,16 @@ class Window(NamedTuple):
 class Track(NamedTuple):
     """What the search remembers of the match so far, for conditions that look at it.
 
-    `rows[s, i]` is the i-th row of the match in set `s`, `count[s]` how many there are; `member[s, v]` says whether variable
-    `v` belongs to set `s`. `label[row - low]` is the variable of a row. For aggregate `g` after the n-th row of its
-    set, `tally[g, n]` counts values, `whole[g, n]` holds an integer (sum, extreme), `real[g, n]` a float, and
+    `rows[s, i]` is the i-th row of the match in set `s`, `counts[s]` how many there are; `member[s, v]` says whether
+    variable `v` belongs to set `s`. `label[row - low]` is the variable of a row. For aggregate `g` after the n-th row
+    of its set, `tally[g, n]` counts values, `whole[g, n]` holds an integer (sum, extreme), `real[g, n]` a float, and
     `spread[g, n]` the sum of squared differences or the row of the extreme.
     """
 
     active: bool
     member: Bools
     rows: Shorts
-    count: Ints
+    counts: Ints
     label: Shorts
     tally: Ints
     whole: Ints

@@ -16,8 +16,8 @@ _SOURCES = sorted(Path(__file__).parent.glob("*.py"))
 _STAMP = tuple((source.stat().st_mtime, source.stat().st_size) for source in _SOURCES)
 
 
-# Kernels allocate nothing: without reference counts they compile in half the time. The types of arguments are settled by
-# the first call, so callers pass the same types always: int64, and arrays that are contiguous and writable.
+# Kernels allocate nothing: without reference counts they compile in half the time. The types of arguments are settled
+# by the first call, so callers pass the same types always: int64, and arrays that are contiguous and writable.
 _OPTIONS = {"cache": True, "nogil": True, "error_model": "numpy", "_nrt": False, "no_cfunc_wrapper": True}
 _INNER = {**_OPTIONS, "no_cpython_wrapper": True}
 
@@ -41,12 +41,13 @@ def inlined(function: F) -> F:
 
 
 def _compiled(function: F, options: dict[str, object]) -> F:
+    # Some versions of Numba are typed, but not for the options that start with an underscore.
+    compile_with: Callable[..., Callable[[F], F]] = numba.njit
     try:
-        compiled: F = numba.njit(**options)(function)
+        compiled = compile_with(**options)(function)
     except RuntimeError:
         # No folder to keep machine code in (a read-only installation without a home): compile in every process.
-        uncached: F = numba.njit(**{**options, "cache": False})(function)
-        return uncached
+        return compile_with(**{**options, "cache": False})(function)
     # Numba looks for changes in the file of a function alone, but the machine code holds what the function calls, too.
     index = getattr(getattr(compiled, "_cache", None), "_cache_file", None)
     if index is not None:

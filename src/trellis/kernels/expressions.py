@@ -1,7 +1,7 @@
 """The interpreter of expression programs: a stack machine with three-valued logic.
 
-A value is an integer (also booleans, dates, timestamps, codes of strings) or a float, and may be unknown (NULL). Planning
-has checked all types, so an instruction knows which of the two stacks it works on.
+A value is an integer (also booleans, dates, timestamps, codes of strings) or a float, and may be unknown (NULL).
+Planning has checked all types, so an instruction knows which of the two stacks it works on.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def place_row(place: int, places: Places, row: int, start: int, low: int, high: 
         if found < start or found > row:
             return -1
     elif number >= 0:
-        count = track.count[number]
+        count = track.counts[number]
         if offset >= count:
             return -1
         found = track.rows[number, offset if places.from_first[place] else count - 1 - offset]
@@ -73,7 +73,7 @@ def _function(which: int, x: float) -> float:
     if which == o.SQRT:
         return math.sqrt(x) if x >= 0 else math.nan
     if which == o.EXP:
-        return np.exp(x)
+        return float(np.exp(x))
     if which == o.LN:
         return math.log(x) if x > 0 else math.nan
     if which == o.LOG10:
@@ -81,9 +81,9 @@ def _function(which: int, x: float) -> float:
     if which == o.LOG2:
         return math.log2(x) if x > 0 else math.nan
     if which == o.FLOOR:
-        return np.floor(x)
+        return float(np.floor(x))
     if which == o.CEIL:
-        return np.ceil(x)
+        return float(np.ceil(x))
     if which == o.TO_SINGLE:
         return np.float64(np.float32(x))
     return 0.0 if x == 0 else math.copysign(1.0, x)
@@ -92,7 +92,7 @@ def _function(which: int, x: float) -> float:
 @inlined
 def _aggregate(number: int, low: int, aggregates: Aggregates, slots: Slots, track: Track) -> tuple[int, float, bool]:
     """The running value of an aggregate: as an integer, as a float, and whether it is known."""
-    depth = track.count[aggregates.sets[number]]
+    depth = track.counts[aggregates.sets[number]]
     kind = aggregates.kind[number]
     if depth == 0:
         return 0, 0.0, kind == o.COUNT
@@ -138,7 +138,7 @@ def evaluate(
     start: int,
     low: int,
     high: int,
-    match_number: int,
+    match_number: int | np.int64,
     track: Track,
     vi: Ints,
     vf: Floats,
@@ -300,7 +300,7 @@ def evaluate(
                 elif problem != o.DONE:
                     status[0] = problem
                     return False
-    return vk[0] and vi[0] != 0
+    return bool(vk[0] and vi[0] != 0)
 
 
 @kernel

@@ -50,8 +50,8 @@ def find_matches(
 ) -> int:
     """The matches of all series in order; DONE, STOPPED (`status` says why: kind, row), or a wish for more room.
 
-    Called again with more room, it goes on where it stopped: `matches.progress` holds the series and the start, how many
-    matches and rows were found, the number of the next match, and the end of the window.
+    Called again with more room, it goes on where it stopped: `matches.progress` holds the series and the start,
+    how many matches and rows were found, the number of the next match, and the end of the window.
     `ends` (for `by_table`) and `path` are room for the longest series.
     """
     width = len(automaton.op)

@@ -125,7 +125,7 @@ def find_places(
                 found = start + at if s < 0 else rows[s, at]
                 found += places.shift[p]
                 if found < low or found >= high:
-                    found = -1
+                    found = np.int64(-1)
             index[p, n] = found
             label[p, n] = -1
             if start <= found < start + length:
@@ -151,7 +151,10 @@ def find_aggregates(
     known: Bools,
     status: Ints,
 ) -> None:
-    """For each aggregate and output row, its value; for MIN and MAX the row that holds it (`whole`) and its variable (`real`)."""
+    """For each aggregate and output row, its value.
+
+    For MIN and MAX the row that holds it (`whole`) and its variable (`real`).
+    """
     member = track.member
     current = -1
     for n in range(len(match)):
@@ -171,7 +174,7 @@ def find_aggregates(
                     status[1] = start + i
                     return
                 for s in range(len(member)):
-                    after[s, i + 1] = track.count[s]
+                    after[s, i + 1] = track.counts[s]
         for g in range(len(aggregates.kind)):
             kind = aggregates.kind[g]
             depth = after[aggregates.sets[g], length if final[g] else seen[n]]

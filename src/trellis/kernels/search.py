@@ -1,15 +1,15 @@
 """The two ways to find the preferred match that starts at a row.
 
-`fill_ends` and `follow_ends` serve patterns whose conditions look only at a row and its neighbours. One pass backward over a
-series fills the trellis: for each instruction and row, the earliest end of a match from there. One walk forward then takes
-the preferred branch that can still end in time. It never turns back, so time is rows x instructions, with or
-without WITHIN.
+`fill_ends` and `follow_ends` serve patterns whose conditions look only at a row and its neighbours. One pass backward
+over a series fills the trellis: for each instruction and row, the earliest end of a match from there. One walk forward
+then takes the preferred branch that can still end in time. It never turns back, so time is rows x instructions, with
+or without WITHIN.
 
 `backtrack` serves the rest: depth first in order of preference, with an explicit stack, so that a match of
 millions of rows needs no recursion. A state that failed is not entered twice:
 
-1. The automaton has no cycle that consumes nothing, so a state left without success has failed for good, unless what follows
-   looks at the match so far.
+1. The automaton has no cycle that consumes nothing, so a state left without success has failed for good, unless what
+   follows looks at the match so far.
 2. If it does not (PURE), the state is (instruction, row), and its failure holds for every later start of the series.
 3. If it does (KEYED), the state is (instruction, row, registers): the registers are all that later conditions can
    read. With WITHIN the start belongs to the state too.
@@ -200,7 +200,7 @@ def backtrack(
 def _fits(row: int, start: int, window: Window) -> bool:
     if not window.active:
         return True
-    return window.known[row] and window.known[start] and window.key[row] <= window.deadline[start]
+    return bool(window.known[row] and window.known[start] and window.key[row] <= window.deadline[start])
 
 
 @inlined
@@ -249,7 +249,7 @@ def _remembered(pc: int, row: int, start: int, merging: Merging, window: Window,
             # The number of the match changes only when a match is found, and then all keys are forgotten.
             continue
         if register == o.AGGREGATE_STATE:
-            count = track.count[depth]
+            count = track.counts[depth]
             key[n] = track.tally[number, count - 1] if count > 0 else 0
             key[n + 1] = track.whole[number, count - 1] if count > 0 else 0
             work.cell_float[0] = track.real[number, count - 1] if count > 0 else 0.0
@@ -268,10 +268,10 @@ def _remembered(pc: int, row: int, start: int, merging: Merging, window: Window,
                 n += 1
         elif register == o.FIRST_ROWS:
             for i in range(depth + 1):
-                key[n] = track.rows[number, i] if i < track.count[number] else -1
+                key[n] = track.rows[number, i] if i < track.counts[number] else -1
                 n += 1
         else:
-            count = track.count[number]
+            count = track.counts[number]
             key[n] = track.rows[number, count - 1 - depth] if depth < count else -1
             n += 1
     mixed = np.uint64(0x9E3779B97F4A7C15)

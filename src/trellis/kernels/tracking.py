@@ -6,6 +6,8 @@ of an aggregate before a row is still there.
 
 from __future__ import annotations
 
+import numpy as np
+
 from trellis.kernels import opcodes as o
 from trellis.kernels.arrays import Aggregates, Ints, Slots, Track
 from trellis.kernels.compile import inlined, inner
@@ -20,23 +22,23 @@ def add_row(
 ) -> None:
     """Map a row to a variable."""
     track.label[row - low] = variable
-    for number in range(len(track.count)):
+    for number in range(len(track.counts)):
         if track.member[number, variable]:
-            track.rows[number, track.count[number]] = row
-            track.count[number] += 1
+            track.rows[number, track.counts[number]] = row
+            track.counts[number] += 1
     for number in range(len(aggregates.kind)):
         if track.member[aggregates.sets[number], variable]:
             _add_value(number, variable, row, start, low, slots, aggregates, track, status)
 
 
 @inlined
-def cut_rows(row: int, track: Track) -> None:
+def cut_rows(row: int | np.int64, track: Track) -> None:
     """Forget the rows of the match from `row` on."""
-    for number in range(len(track.count)):
-        count = track.count[number]
+    for number in range(len(track.counts)):
+        count = track.counts[number]
         while count > 0 and track.rows[number, count - 1] >= row:
             count -= 1
-        track.count[number] = count
+        track.counts[number] = count
 
 
 @inlined
@@ -51,7 +53,7 @@ def _add_value(
     track: Track,
     status: Ints,
 ) -> None:
-    n = track.count[aggregates.sets[number]] - 1
+    n = track.counts[aggregates.sets[number]] - 1
     tally, whole, real, spread = 0, 0, 0.0, 0.0
     if n > 0:
         tally = track.tally[number, n - 1]

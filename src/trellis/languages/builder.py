@@ -35,6 +35,7 @@ Keys: TypeAlias = str | Sequence[str] | None
 # Pairs of a name and a text, in the order in which they were first given.
 Pairs: TypeAlias = tuple[tuple[str, str], ...]
 T = TypeVar("T")
+B = TypeVar("B", bound="QueryBuilder")
 
 _ROWS_PER_MATCH = {
     "ONE": "ONE ROW PER MATCH",
@@ -80,7 +81,7 @@ class QueryBuilder:
     _after_match: str | None = None
     _within: str | None = None
 
-    def define(self, mapping: Mapping[str, str] | None = None, /, **conditions: str) -> QueryBuilder:
+    def define(self: B, mapping: Mapping[str, str] | None = None, /, **conditions: str) -> B:
         """Give variables their conditions; a variable that has one already gets the new one.
 
         Parameters
@@ -104,8 +105,8 @@ class QueryBuilder:
         return replace(self, _definitions=pairs)
 
     def subset(
-        self, mapping: Mapping[str, str | Sequence[str]] | None = None, /, **names: str | Sequence[str]
-    ) -> QueryBuilder:
+        self: B, mapping: Mapping[str, str | Sequence[str]] | None = None, /, **names: str | Sequence[str]
+    ) -> B:
         """Name unions of variables.
 
         Examples
@@ -121,7 +122,7 @@ class QueryBuilder:
             pairs = _with_pair(pairs, _variable(name), text, _fold_variable)
         return replace(self, _subsets=pairs)
 
-    def measures(self, mapping: Mapping[str, str] | None = None, /, **expressions: str) -> QueryBuilder:
+    def measures(self: B, mapping: Mapping[str, str] | None = None, /, **expressions: str) -> B:
         """Say what is computed of each match; a measure of the same name is replaced.
 
         Examples
@@ -137,7 +138,7 @@ class QueryBuilder:
             pairs = _with_pair(pairs, name, expression, str.upper)
         return replace(self, _measures=pairs)
 
-    def rows_per_match(self, rows: str) -> QueryBuilder:
+    def rows_per_match(self: B, rows: str) -> B:
         """Choose the rows of the output.
 
         Parameters
@@ -159,7 +160,7 @@ class QueryBuilder:
             raise
         return replace(self, _rows_per_match=text)
 
-    def after_match(self, skip: str) -> QueryBuilder:
+    def after_match(self: B, skip: str) -> B:
         """Choose where the search goes on after a match.
 
         Parameters
@@ -179,7 +180,7 @@ class QueryBuilder:
         _parse_piece(text, parse_after_match)
         return replace(self, _after_match=text)
 
-    def within(self, width: str | int | float | timedelta) -> QueryBuilder:
+    def within(self: B, width: str | int | float | timedelta) -> B:
         """Bound the match: from its first to its last row, in the first key of ORDER BY, both ends included.
 
         Parameters

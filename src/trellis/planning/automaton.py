@@ -1,7 +1,7 @@
 """From a pattern to instructions.
 
-SPLIT prefers its first branch: greedy loops go round first, reluctant ones leave first. No cycle of instructions consumes
-nothing: a loop whose body can be empty goes round the non-empty part of the body only (`_pieces`), since an
+SPLIT prefers its first branch: greedy loops go round first, reluctant ones leave first. No cycle of instructions
+consumes nothing: a loop whose body can be empty goes round the non-empty part of the body only (`_pieces`), since an
 iteration beyond the required ones that consumes nothing is no iteration.
 """
 

@@ -38,8 +38,8 @@ class Conditions:
 def plan_conditions(bound: BoundQuery, columns: Columns, hints: Hints, *, lenient: bool) -> Conditions:
     """Split every condition into what Spark computes and what kernels compute."""
     split: dict[str, Expression] = {}
-    for variable, condition in bound.conditions:
-        spread = _spread_labels(condition, bound.variables)
+    for variable, expression in bound.conditions:
+        spread = _spread_labels(expression, bound.variables)
         split[variable] = hoist_slots(spread) if hints.on("hoist_slots") else _settle(spread)
     columns.learn(_values(split))
     slots = Slots(bound.variables)

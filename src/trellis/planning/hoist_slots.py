@@ -6,8 +6,8 @@ kernel. Before and after, for the condition of B:
     B.price > 1.1 * A.price AND B.size > 10
     [size > 10 @ CURRENT] AND [price @ CURRENT] > [1.1 * price @ LAST(A)]
 
-A function of a value that is NULL because its row does not exist need not be NULL itself: `coalesce(PREV(x), 0)` is 0 before
-the first row. Where that can be, the `At` carries the value of the function on NULLs (`absent`).
+A function of a value that is NULL because its row does not exist need not be NULL itself: `coalesce(PREV(x), 0)` is 0
+before the first row. Where that can be, the `At` carries the value of the function on NULLs (`absent`).
 """
 
 from __future__ import annotations
@@ -27,9 +27,10 @@ _STRICT_OPERATORS = frozenset(
 )
 # Functions that are NULL as soon as one argument is. A function that is missing here costs a column, not an answer.
 _STRICT_FUNCTIONS = frozenset(
-    "abs ceil ceiling floor round sqrt exp ln log10 log2 power pow sign upper lower length trim ltrim rtrim substring substr "
-    "year month day dayofmonth dayofweek dayofyear hour minute second quarter weekofyear date_trunc trunc unix_timestamp "
-    "to_date to_timestamp date_format date_add date_sub datediff".split()
+    "abs ceil ceiling floor round sqrt exp ln log10 log2 power pow sign "
+    "upper lower length trim ltrim rtrim substring substr "
+    "year month day dayofmonth dayofweek dayofyear hour minute second quarter weekofyear date_trunc trunc "
+    "unix_timestamp to_date to_timestamp date_format date_add date_sub datediff".split()
 )
 
 

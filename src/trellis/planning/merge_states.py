@@ -1,8 +1,8 @@
 """Which search states are the same: what the conditions still to come can read of the match so far.
 
-A backward analysis over the instructions. A register is *live* before an instruction if some condition on a way from there reads
-it before it is written. Mapping a row to a variable `v` of a set `S` makes the last row of `S` the current row,
-and the last but k the last but k - 1 of before; first rows and aggregates keep what they had.
+A backward analysis over the instructions. A register is *live* before an instruction if some condition on a way from
+there reads it before it is written. Mapping a row to a variable `v` of a set `S` makes the last row of `S` the current
+row, and the last but k the last but k - 1 of before; first rows and aggregates keep what they had.
 """
 
 from __future__ import annotations

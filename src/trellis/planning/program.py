@@ -16,42 +16,14 @@ from trellis.errors import BindingError, UnsupportedError
 from trellis.kernels import opcodes as o
 from trellis.planning.columns import Columns
 from trellis.planning.literals import read_literal
+from trellis.planning.operators import ARITHMETIC, COMPARISONS, FLOAT_FUNCTIONS, TESTS
 from trellis.planning.slots import Slots
+from trellis.planning.typing_rules import BOOLEAN, DOUBLE, INSTANTS, TypingRules, mismatch, unsupported
 
 __all__ = ["ProgramBuilder"]
 
-_BOOLEAN = Type(Kind.BOOLEAN)
-_DOUBLE = Type(Kind.FLOAT)
-_LONG = Type(Kind.INTEGER)
-_INTERVAL = Type(Kind.INTERVAL)
 _DAY = 86_400_000_000
-_COMPARISONS = {
-    "=": o.EQUAL,
-    "<>": o.UNEQUAL,
-    "<": o.LESS,
-    "<=": o.LESS_EQUAL,
-    ">": o.GREATER,
-    ">=": o.GREATER_EQUAL,
-}
-_ARITHMETIC = {
-    "+": (o.ADD_INT, o.ADD_FLOAT),
-    "-": (o.SUBTRACT_INT, o.SUBTRACT_FLOAT),
-    "*": (o.MULTIPLY_INT, o.MULTIPLY_FLOAT),
-    "%": (o.MODULO_INT, o.MODULO_FLOAT),
-    "/": (o.DIVIDE_INT, o.DIVIDE_FLOAT),
-    "DIV": (o.DIVIDE_INT, o.DIVIDE_FLOAT),
-}
-_TESTS = {
-    "IS NULL": (o.IS_NULL, False),
-    "IS NOT NULL": (o.IS_NULL, True),
-    "IS TRUE": (o.IS_TRUE, False),
-    "IS NOT TRUE": (o.IS_TRUE, True),
-    "IS FALSE": (o.IS_FALSE, False),
-    "IS NOT FALSE": (o.IS_FALSE, True),
-}
-_FLOAT_FUNCTIONS = {"sqrt": o.SQRT, "exp": o.EXP, "ln": o.LN, "log10": o.LOG10, "log2": o.LOG2, "sign": o.SIGN}
 _COALESCE = ("coalesce", "nvl", "ifnull")
-_INSTANTS = (Kind.TIMESTAMP, Kind.TIMESTAMP_NTZ)
 
 
 @dataclass(slots=True)
@@ -75,7 +47,7 @@ class ProgramBuilder:
             raise BindingError(f"The condition is not a truth value: {condition}.", span=condition.span)
         begin = len(self.code)
         self._level = 0
-        self.emit(condition, _BOOLEAN)
+        self.emit(condition, BOOLEAN)
         return begin, len(self.code)
 
     def finish(self, lenient: bool) -> ProgramSpec:
@@ -84,111 +56,16 @@ class ProgramBuilder:
             tuple(self.code), tuple(self.ints), tuple(self.floats), tuple(self.strings), self.depth, lenient
         )
 
-    # Types.
-
     def infer(self, expression: Expression) -> Type:
         """The type of an expression between rows."""
-        match expression:
-            case e.At(value=value):
-                return self.columns.require_type(value)
-            case e.Literal(text=text):
-                literal = read_literal(text)
-                return literal[0] if literal else self.columns.require_type(expression)
-            case e.ClassifierAt():
-                return Type(Kind.STRING)
-            case e.MatchNumber():
-                return _LONG
-            case e.BoundAggregate():
-                return self.slots.aggregate(expression, self.columns)[1]
-            case e.Operator(symbol="NEG", operands=(operand,)):
-                return self.infer(operand)
-            case e.Operator(symbol=symbol, operands=(left, right)) if symbol in _ARITHMETIC:
-                return self._arithmetic_type(expression, symbol, self.infer(left), self.infer(right))
-            case e.Operator(symbol="||"):
-                raise self._unsupported(expression)
-            case e.Operator():
-                return _BOOLEAN
-            case e.Case(branches=branches, otherwise=otherwise):
-                values = [value for _, value in branches] + ([] if otherwise is None else [otherwise])
-                return self._common(expression, values)
-            case e.Call(function=function, arguments=arguments):
-                return self._call_type(expression, function, arguments)
-            case _:
-                raise self._unsupported(expression)
-
-    def _call_type(self, expression: Expression, function: str, arguments: tuple[Expression, ...]) -> Type:
-        match (function, len(arguments)):
-            case ("coalesce" | "least" | "greatest", n) if n > 0:
-                return self._common(expression, list(arguments))
-            case ("nvl" | "ifnull", 2):
-                return self._common(expression, list(arguments))
-            case ("nullif", 2):
-                return self.infer(arguments[0])
-            case ("if" | "iff", 3):
-                return self._common(expression, list(arguments[1:]))
-            case ("abs", 1):
-                return self.infer(arguments[0])
-            case ("floor" | "ceil" | "ceiling", 1) if self.infer(arguments[0]).is_float:
-                return _LONG
-            case ("power" | "pow", 2):
-                return _DOUBLE
-            case ("datediff" | "date_diff", 2) if all(self.infer(a).kind is Kind.DATE for a in arguments):
-                return Type(Kind.INTEGER, 32)
-            case (name, 1) if name in _FLOAT_FUNCTIONS:
-                return _DOUBLE
-            case _:
-                raise self._unsupported(expression)
-
-    def _common(self, expression: Expression, values: list[Expression]) -> Type:
-        common = Type(Kind.NULL)
-        for value in values:
-            wider = common_type(common, self.infer(value))
-            if wider is None:
-                raise self._mismatch(expression, common, self.infer(value))
-            common = wider
-        return common
-
-    def _arithmetic_type(self, expression: Expression, symbol: str, left: Type, right: Type) -> Type:
-        if left.kind is Kind.NULL or right.kind is Kind.NULL:
-            return right if left.kind is Kind.NULL else left
-        kinds = (left.kind, right.kind)
-        if left.is_number and right.is_number:
-            if symbol == "DIV":
-                return _LONG
-            if left.is_float or right.is_float:
-                both = left.is_float and right.is_float
-                return Type(Kind.FLOAT, max(left.bits, right.bits) if both and symbol != "/" else 64)
-            if kinds == (Kind.INTEGER, Kind.INTEGER):
-                return _DOUBLE if symbol == "/" else left if left.bits >= right.bits else right
-            a, b = as_decimal(left), as_decimal(right)
-            if symbol == "/":
-                raise UnsupportedError(
-                    "A division of decimals between rows is not supported.",
-                    cure="Cast one side to DOUBLE.",
-                    span=expression.span,
-                )
-            scale = a.scale + b.scale if symbol == "*" else max(a.scale, b.scale)
-            return Type(Kind.DECIMAL, precision=18, scale=scale)
-        if symbol == "-" and left.kind is right.kind and left.kind in (*_INSTANTS, Kind.DATE):
-            return _INTERVAL
-        if symbol in "+-" and left.kind in _INSTANTS and right.kind is Kind.INTERVAL:
-            return left
-        if symbol == "+" and left.kind is Kind.INTERVAL and right.kind in _INSTANTS:
-            return right
-        if symbol in "+-" and kinds == (Kind.INTERVAL, Kind.INTERVAL):
-            return left
-        if symbol in "+-" and left.kind is Kind.DATE and right.kind is Kind.INTEGER:
-            return left
-        if symbol == "*" and set(kinds) == {Kind.INTERVAL, Kind.INTEGER}:
-            return _INTERVAL
-        raise self._mismatch(expression, left, right)
+        return TypingRules(self.columns, self.slots).infer(expression)
 
     # Instructions.
 
     def emit(self, expression: Expression, wanted: Type) -> None:
         """Leave the value of an expression on the stack, as the wanted type."""
         have = self.infer(expression)
-        instants = (*_INSTANTS, Kind.DATE)
+        instants = (*INSTANTS, Kind.DATE)
         if have.kind is not wanted.kind and have.kind in instants and wanted.kind in instants:
             expression, have = self._cast_slot(expression, wanted), wanted
         match expression:
@@ -211,7 +88,7 @@ class ProgramBuilder:
             case e.Call(function=function, arguments=arguments):
                 self._emit_call(function, arguments, have)
             case _:
-                raise self._unsupported(expression)
+                raise unsupported(expression)
         self._convert(expression, have, wanted)
 
     def place(self, place: Place) -> int:
@@ -256,7 +133,7 @@ class ProgramBuilder:
         if symbol in ("AND", "OR"):
             ends = []
             for number, operand in enumerate(operands):
-                self.emit(operand, _BOOLEAN)
+                self.emit(operand, BOOLEAN)
                 if number > 0:
                     self._pop(o.AND if symbol == "AND" else o.OR)
                 if number < len(operands) - 1:
@@ -264,10 +141,10 @@ class ProgramBuilder:
             for end in ends:
                 self._land(end)
         elif symbol == "NOT":
-            self.emit(operands[0], _BOOLEAN)
+            self.emit(operands[0], BOOLEAN)
             self._apply(o.NOT)
-        elif symbol in _TESTS:
-            op, negated = _TESTS[symbol]
+        elif symbol in TESTS:
+            op, negated = TESTS[symbol]
             self.emit(operands[0], self.infer(operands[0]))
             self._apply(op)
             if negated:
@@ -275,11 +152,11 @@ class ProgramBuilder:
         elif symbol == "BETWEEN":
             value, low, high = operands
             both = (e.Operator(">=", (value, low)), e.Operator("<=", (value, high)))
-            self._emit_operator(e.Operator("AND", both), _BOOLEAN)
+            self._emit_operator(e.Operator("AND", both), BOOLEAN)
         elif symbol == "IN":
             equal = tuple(e.Operator("=", (operands[0], option)) for option in operands[1:])
-            self._emit_operator(e.Operator("OR", equal) if len(equal) > 1 else equal[0], _BOOLEAN)
-        elif symbol in _COMPARISONS or symbol == "<=>":
+            self._emit_operator(e.Operator("OR", equal) if len(equal) > 1 else equal[0], BOOLEAN)
+        elif symbol in COMPARISONS or symbol == "<=>":
             self._emit_comparison(operator)
         elif symbol == "NEG":
             self.emit(operands[0], have)
@@ -292,14 +169,14 @@ class ProgramBuilder:
         left, right = operator.operands
         common = common_type(self.infer(left), self.infer(right))
         if common is None:
-            raise self._mismatch(operator, self.infer(left), self.infer(right))
+            raise mismatch(operator, self.infer(left), self.infer(right))
         self.emit(left, common)
         self.emit(right, common)
         if operator.symbol == "<=>":
             self._pop(o.SAME_FLOAT if common.is_float else o.SAME_INT)
         else:
             compare = o.COMPARE_FLOAT if common.is_float else o.COMPARE_INT
-            self._pop(compare, _COMPARISONS[operator.symbol])
+            self._pop(compare, COMPARISONS[operator.symbol])
 
     def _emit_arithmetic(self, operator: e.Operator, have: Type) -> None:
         left, right = operator.operands
@@ -316,7 +193,7 @@ class ProgramBuilder:
         else:
             self.emit(left, left_type)
             self.emit(right, right_type)
-        whole, real = _ARITHMETIC[operator.symbol]
+        whole, real = ARITHMETIC[operator.symbol]
         self._pop(real if have.is_float else whole)
         if have.is_float and have.bits == 32:
             self._apply(o.FUNCTION, o.TO_SINGLE)
@@ -329,7 +206,7 @@ class ProgramBuilder:
     ) -> None:
         ends = []
         for condition, value in branches:
-            self.emit(condition, _BOOLEAN)
+            self.emit(condition, BOOLEAN)
             following = self._jump(o.GO_UNLESS_TRUE)
             self.emit(value, have)
             ends.append(self._jump(o.GO))
@@ -366,20 +243,20 @@ class ProgramBuilder:
             self.emit(arguments[0], have)
             self._apply(o.ABS_FLOAT if have.is_float else o.ABS_INT)
         elif function in ("floor", "ceil", "ceiling"):
-            self.emit(arguments[0], _DOUBLE)
+            self.emit(arguments[0], DOUBLE)
             self._apply(o.FUNCTION, o.FLOOR if function == "floor" else o.CEIL)
             self._apply(o.TO_INT)
         elif function in ("power", "pow"):
-            self.emit(arguments[0], _DOUBLE)
-            self.emit(arguments[1], _DOUBLE)
+            self.emit(arguments[0], DOUBLE)
+            self.emit(arguments[1], DOUBLE)
             self._pop(o.POWER)
         elif function in ("datediff", "date_diff"):
             self.emit(arguments[0], Type(Kind.DATE))
             self.emit(arguments[1], Type(Kind.DATE))
             self._pop(o.SUBTRACT_INT)
         else:
-            self.emit(arguments[0], _DOUBLE)
-            self._apply(o.FUNCTION, _FLOAT_FUNCTIONS[function])
+            self.emit(arguments[0], DOUBLE)
+            self._apply(o.FUNCTION, FLOAT_FUNCTIONS[function])
 
     def _convert(self, expression: Expression, have: Type, wanted: Type) -> None:
         if have.kind is Kind.NULL or have.kind is wanted.kind is not Kind.DECIMAL:
@@ -393,9 +270,9 @@ class ProgramBuilder:
                 if wanted.scale > have.scale:
                     self._apply(o.SCALE_INT, self._int(10 ** (wanted.scale - have.scale)))
             case (Kind.DECIMAL, Kind.INTEGER):  # DIV of decimals
-                raise self._unsupported(expression)
+                raise unsupported(expression)
             case _:
-                raise self._mismatch(expression, have, wanted)
+                raise mismatch(expression, have, wanted)
 
     def _cast_slot(self, expression: Expression, wanted: Type) -> Expression:
         """A date beside a timestamp is cast by Spark, which knows the time zone of the session."""
@@ -444,19 +321,3 @@ class ProgramBuilder:
     def _float(self, value: float) -> int:
         self.floats.append(value)
         return len(self.floats) - 1
-
-    # Errors.
-
-    def _unsupported(self, expression: Expression) -> UnsupportedError:
-        return UnsupportedError(
-            f"A condition cannot compute this between several rows: {expression}.",
-            cure="Apply the function to the columns of one row at a time, or compute a column before the match.",
-            span=expression.span,
-        )
-
-    def _mismatch(self, expression: Expression, left: Type, right: Type) -> BindingError:
-        return BindingError(
-            f"The types {left.kind.value} and {right.kind.value} do not go together.",
-            cure="Cast one of them.",
-            span=expression.span,
-        )

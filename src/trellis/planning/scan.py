@@ -24,7 +24,10 @@ _TABLE_INSTRUCTIONS = 64
 
 
 def plan_scan(bound: BoundQuery, types_of: TypesOf, hints: Hints, *, lenient: bool = False) -> ScanPlan:
-    """Plan a query. `types_of` answers the types of expressions over the input; `lenient` is Spark without ANSI mode."""
+    """Plan a query.
+
+    `types_of` answers the types of expressions over the input; `lenient` is Spark without ANSI mode.
+    """
     columns = Columns(types_of)
     instructions = compile_pattern(bound.query.pattern, bound.variables)
     keys = [_comparable_key(expression, columns) for _, expression in bound.partition_by]

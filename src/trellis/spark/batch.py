@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame
@@ -18,24 +19,40 @@ from pyspark.sql.types import (
     StructType,
 )
 
-from trellis.algebra.plan import Gather, Label, ListAggregate, MatchPlan, Number, Output, Present, ScanPlan, Value
+from trellis.algebra.plan import (
+    First,
+    Gather,
+    Label,
+    ListAggregate,
+    MatchPlan,
+    Number,
+    Output,
+    Present,
+    ScanPlan,
+    Value,
+)
 from trellis.kernels import opcodes as o
+from trellis.spark.counts import Counts
 from trellis.spark.projection import Session
 from trellis.spark.worker import match_batches
 
 __all__ = ["run_scan"]
 
 
-def run_scan(plan: ScanPlan, frame: DataFrame, session: Session) -> DataFrame:
-    """The result of a plan over its input."""
+def run_scan(plan: ScanPlan, frame: DataFrame, session: Session, counts: Counts | None = None) -> DataFrame:
+    """The result of a plan over its input; `counts` watches what goes in and out of the matcher."""
     projected = session.project(frame, plan.projected)
+    if counts is not None:
+        projected = counts.watch(projected, "rows in")
+        plan = replace(plan, match=replace(plan.match, outputs=(*plan.match.outputs, ("__first", First()))))
     keys = [F.col(name) for name in plan.match.keys]
     exchanged = projected.repartition(*keys) if keys else projected.repartition(1)
-    ordered = (
-        exchanged.sortWithinPartitions(*(_sort_column(*key) for key in plan.sorted_by)) if plan.sorted_by else exchanged
-    )
+    order = [_sort_column(*key) for key in plan.sorted_by]
+    ordered = exchanged.sortWithinPartitions(*order) if order else exchanged
     shipped = ordered.select(*plan.shipped) if plan.shipped else ordered
     matched = shipped.mapInArrow(_Match(plan.match), _schema(plan.match, projected.schema))
+    if counts is not None:
+        matched = counts.watch(counts.watch(matched, "matches", F.col("__first")), "rows out")
     return session.project(matched, plan.finished)
 
 
@@ -66,7 +83,7 @@ def _type(output: Output, plan: MatchPlan, types: dict[str, DataType]) -> DataTy
     match output:
         case Gather(column=column):
             return types[column]
-        case Present():
+        case Present() | First():
             return BooleanType()
         case Label():
             return StringType()

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from trellis.algebra.plan import Gather, Label, ListAggregate, MatchPlan, Number, Output, Present, Value
+from trellis.algebra.plan import First, Gather, Label, ListAggregate, MatchPlan, Number, Output, Present, Value
 from trellis.kernels import opcodes as o
 from trellis.kernels.arrays import Automaton, Bools, Floats, Ints, Shorts
 from trellis.kernels.measures import list_rows
@@ -56,6 +56,8 @@ def _column(output: Output, plan: MatchPlan, chunk: Chunk, found: Found) -> pa.A
             return pa.array(found.index[place] >= 0)
         case Label(place=place):
             return _take(pa.array(plan.variables, pa.string()), found.label[place])
+        case First():
+            return pa.array((found.match >= 0) & (np.diff(found.match, prepend=-1) != 0))
         case Number():
             return pa.array(found.number, mask=found.match < 0)
         case Value(aggregate=number, columns=()):

@@ -51,6 +51,13 @@ class Session:
 
     def types_of(self, frame: DataFrame, expressions: Sequence[Expression]) -> Sequence[str]:
         """The types of expressions over a DataFrame, without running anything."""
+        known = {e.Column((column.name,)): column.dataType.simpleString() for column in frame.schema}
+        asked = [expression for expression in expressions if expression not in known]
+        if asked:
+            known.update(zip(asked, self._ask_types(frame, asked), strict=True))
+        return [known[expression] for expression in expressions]
+
+    def _ask_types(self, frame: DataFrame, expressions: Sequence[Expression]) -> Sequence[str]:
         named = [(f"__t{number}", expression) for number, expression in enumerate(expressions)]
         try:
             schema: StructType = self.project(frame, named).schema

@@ -1,0 +1,114 @@
+"""Plans as text, for people: what was asked, how it was split, which rules fired, what runs where."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from trellis.algebra import expression as e
+from trellis.algebra.expression import Expression
+from trellis.algebra.plan import Condition, MatchPlan, ScanPlan
+from trellis.algebra.query import Query
+from trellis.kernels import opcodes as o
+
+__all__ = ["describe"]
+
+_WHERE = {
+    "always": "always true",
+    "spark": "by Spark",
+    "bit": "as a bit",
+    "kernel": "by the kernel",
+    "slow": "slow, in pairs of rows",
+}
+
+
+def describe(query: Query, plan: ScanPlan) -> str:
+    """The logical plan, the split of the conditions, the rules that fired and the physical plan."""
+    names = {name: str(expression) for name, expression in plan.projected}
+    sections = [
+        ("Query", str(query).splitlines()),
+        ("Conditions", _conditions(plan.match.conditions)),
+        ("Rules", plan.rules or ("none fired",)),
+        ("Plan", _steps(plan, names)),
+    ]
+    return "\n\n".join("\n".join([f"== {title} ==", *lines]) for title, lines in sections)
+
+
+def _conditions(conditions: Sequence[Condition]) -> list[str]:
+    width = max((len(condition.variable) for condition in conditions), default=0)
+    place = max((len(_WHERE[condition.where]) for condition in conditions), default=0)
+    return [
+        f"{condition.variable:{width}}  {_WHERE[condition.where]:{place}}  {condition.text}".rstrip()
+        for condition in conditions
+    ]
+
+
+def _steps(plan: ScanPlan, names: dict[str, str]) -> list[str]:
+    """The steps, the last one first, as Spark prints its plans."""
+    keys = [names[key] for key in plan.match.keys]
+    exchange = f"by {', '.join(keys)}" if keys else "to one partition"
+    order = [
+        f"{names[name]}{' DESC' if descending else ''}{'' if nulls_first != descending else _nulls(nulls_first)}"
+        for name, descending, nulls_first in plan.sorted_by
+    ]
+    return [
+        f"Finish    {', '.join(_named(plan.finished, names, plan.match))}",
+        f"+- Match     {_match(plan.match)}",
+        *(f"   |         {line}" for line in _search(plan.match)),
+        f"   +- Sort      {', '.join(order) or 'nothing'}",
+        f"      +- Exchange  {exchange}",
+        f"         +- Project   {', '.join(names.values()) or 'nothing'}",
+    ]
+
+
+def _nulls(first: bool) -> str:
+    return " NULLS FIRST" if first else " NULLS LAST"
+
+
+def _named(finished: Iterable[tuple[str, Expression]], names: dict[str, str], match: MatchPlan) -> list[str]:
+    outputs = {name: _output(output, names, match) for name, output in match.outputs}
+
+    def shown(node: Expression) -> Expression:
+        if isinstance(node, e.Column) and node.path[0] in outputs:
+            return e.Raw((outputs[node.path[0]],))
+        return e.rebuild(node, shown)
+
+    return [f"{name} = {shown(expression)}" for name, expression in finished]
+
+
+def _output(output: object, names: dict[str, str], match: MatchPlan) -> str:
+    place = getattr(output, "place", None)
+    where = "" if place is None else "row" if place < 0 else str(match.measure_places[place])
+    kind = type(output).__name__
+    match kind:
+        case "Gather":
+            return f"[{names[getattr(output, 'column')]} @ {where}]"
+        case "Number":
+            return "MATCH_NUMBER()"
+        case "Value":
+            return f"[aggregate {getattr(output, 'aggregate')}]"
+        case "ListAggregate":
+            return f"[values of {names[getattr(output, 'columns')[0]]}]"
+        case _:
+            return f"[{kind.lower()} @ {where}]"
+
+
+def _match(match: MatchPlan) -> str:
+    slots = len(match.slots) + len(match.measure_slots)
+    return (
+        f"{len(match.instructions)} instructions, {len(match.variables)} variables, {slots} slots, "
+        f"{match.rows_per_match.value}, {match.skip.value}"
+    )
+
+
+def _search(match: MatchPlan) -> list[str]:
+    if match.by_table:
+        return ["search: by table, linear in rows (conditions look at rows only)"]
+    kinds = [merge.kind for merge in match.merges]
+    local = all(condition.where != "kernel" for condition in match.conditions)
+    lines = [f"search: backtracking{'' if not local else ', linear in rows (conditions look at rows only)'}"]
+    if o.KEYED in kinds:
+        lines.append("states are the same where what later conditions read is the same")
+    if o.NEVER in kinds:
+        lines.append("some states cannot be compared: the search may take many steps")
+    lines.append(f"step budget {match.budget:,} for each series")
+    return lines
