@@ -58,12 +58,14 @@ def seconds_of(job: Job) -> float:
 
 
 def in_turns(jobs: Mapping[str, Job], repeats: int) -> Rounds:
-    """Run jobs as A B C, A B C, …, so that whatever slows the machine down hits all alike. The first round is not timed."""
+    """Run jobs as A B C, A B C, …, so that what slows the machine down hits all alike. The first round is not timed."""
     times: dict[str, list[float]] = {name: [] for name in jobs}
     for number in range(repeats + 1):
         for name, job in jobs.items():
             seconds = seconds_of(job)
-            print(f"  {f'round {number}' if number else 'warm-up'}: {name} {seconds:.2f} s", file=sys.stderr, flush=True)
+            print(
+                f"  {f'round {number}' if number else 'warm-up'}: {name} {seconds:.2f} s", file=sys.stderr, flush=True
+            )
             if number:
                 times[name].append(seconds)
     return Rounds(times)
@@ -72,8 +74,8 @@ def in_turns(jobs: Mapping[str, Job], repeats: int) -> Rounds:
 class WorkerMemory:
     """The peak resident memory of any one Python worker below this process, while a `with` block runs.
 
-    Workers that lived before the block do not count: they may still hold what earlier jobs needed. The caller sees to it
-    that the block gets new ones.
+    Workers that lived before the block do not count: they may still hold what earlier jobs needed. The caller sees to
+    it that the block gets new ones.
     """
 
     def __init__(self, interval: float = 0.05) -> None:

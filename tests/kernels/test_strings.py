@@ -271,7 +271,10 @@ def test_the_table_is_what_the_definition_says(entry: Entry) -> None:
             (name, ("op", "IN", (("col", None, "c"), *(("lit", f) for f in fits if name in f), ("lit", name))))
             for name in variables
         ),
-        measures=(("n", ("match_number",)), ("labels", ("agg", "array_agg", (("classifier", None),), None, False, None))),
+        measures=(
+            ("n", ("match_number",)),
+            ("labels", ("agg", "array_agg", (("classifier", None),), None, False, None)),
+        ),
         order_by=(("id", False, True),),
         skip=_skip(skip),
     )

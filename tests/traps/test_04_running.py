@@ -108,8 +108,8 @@ def test_one_row_per_match_sees_the_whole_match(measure: str, mode: str, expecte
 def test_physical_navigation_leaves_the_match_but_not_the_partition() -> None:
     schema = [*_SCHEMA, ("k", "string")]
     rows = [{**row, "k": key} for key in "pq" for row in rows_of("BABB")]
-    clause = """PARTITION BY k ORDER BY id MEASURES PREV(A.x) AS p, NEXT(A.x) AS q, PREV(A.x, 2) AS pp, NEXT(A.x, 3) AS qqq,
-        PREV(CLASSIFIER(A)) AS label PATTERN (A) DEFINE A AS c = 'A'"""
+    clause = """PARTITION BY k ORDER BY id
+        MEASURES PREV(A.x) AS p, NEXT(A.x) AS q, PREV(A.x, 2) AS pp, NEXT(A.x, 3) AS qqq, PREV(CLASSIFIER(A)) AS label PATTERN (A) DEFINE A AS c = 'A'"""
     expected = {"p": 10, "q": 30, "pp": None, "qqq": None, "label": None}
     assert local.run(clause, rows, schema) == [{"k": "p", **expected}, {"k": "q", **expected}]
 
@@ -143,7 +143,13 @@ def test_the_current_row_in_its_own_condition(condition: str, expected: list[int
 
 @pytest.mark.parametrize(
     "condition",
-    ["FINAL LAST(x) > 1", "FINAL FIRST(A.x) > 1", "FINAL sum(x) > 1", "x > 1 AND FINAL count(*) > 1", "PREV(FINAL LAST(x)) > 1"],
+    [
+        "FINAL LAST(x) > 1",
+        "FINAL FIRST(A.x) > 1",
+        "FINAL sum(x) > 1",
+        "x > 1 AND FINAL count(*) > 1",
+        "PREV(FINAL LAST(x)) > 1",
+    ],
 )
 def test_final_cannot_stand_in_define(condition: str) -> None:
     with pytest.raises(BindingError, match="FINAL"):

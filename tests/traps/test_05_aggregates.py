@@ -9,7 +9,15 @@ import pytest
 import local
 from trellis.errors import TrellisError
 
-_SCHEMA = [("k", "int"), ("id", "int"), ("c", "string"), ("x", "int"), ("y", "double"), ("s", "string"), ("b", "boolean")]
+_SCHEMA = [
+    ("k", "int"),
+    ("id", "int"),
+    ("c", "string"),
+    ("x", "int"),
+    ("y", "double"),
+    ("s", "string"),
+    ("b", "boolean"),
+]
 
 
 def rows_of(text: str, xs: list[int | None], **more: list[Any]) -> list[dict[str, Any]]:
@@ -184,7 +192,9 @@ def test_state_of_alternatives_is_kept_apart() -> None:
 @pytest.mark.parametrize("chunk_rows", [1, 1000])
 def test_state_ends_with_the_partition(chunk_rows: int) -> None:
     rows = [{**row, "k": key} for key in (1, 2, 3) for row in rows_of("XXX", [1, 2, 3])]
-    clause = "PARTITION BY k ORDER BY id MEASURES count(*) AS n PATTERN (A+) DEFINE A AS count(*) <= 2 AND FIRST(id) >= 0"
+    clause = (
+        "PARTITION BY k ORDER BY id MEASURES count(*) AS n PATTERN (A+) DEFINE A AS count(*) <= 2 AND FIRST(id) >= 0"
+    )
     expected = [{"k": key, "n": n} for key in (1, 2, 3) for n in (2, 1)]
     assert local.run(clause, rows, _SCHEMA, chunk_rows=chunk_rows) == expected
 

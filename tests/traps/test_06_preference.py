@@ -76,9 +76,7 @@ def test_merging_depends_on_the_row_that_is_read_not_on_its_distance(hints: dict
         ("(A | B)+? C", "AC"),
     ],
 )
-def test_quantifiers_with_conditions_that_look_at_the_match(
-    pattern: str, expected: str, hints: dict[str, Any]
-) -> None:
+def test_quantifiers_with_conditions_that_look_at_the_match(pattern: str, expected: str, hints: dict[str, Any]) -> None:
     names = [name for name in "BC" if name in pattern]
     define = ", ".join(f"{name} AS {name}.x <= A.x + 2" for name in names)
     assert labels(pattern, define, [1, 2, 3, 4, 5], **hints)[0] == expected

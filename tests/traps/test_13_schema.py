@@ -68,7 +68,9 @@ def test_exclusion_without_effect_in_one_row() -> None:
 
 
 def test_exclusion_hides_rows_but_not_their_values() -> None:
-    clause = "ORDER BY t MEASURES count(*) AS n, sum(B.x) AS s, FINAL sum(x) AS f ALL ROWS PER MATCH PATTERN (A {- B -} C)"
+    clause = (
+        "ORDER BY t MEASURES count(*) AS n, sum(B.x) AS s, FINAL sum(x) AS f ALL ROWS PER MATCH PATTERN (A {- B -} C)"
+    )
     shown = [(row["t"], row["n"], row["s"], row["f"]) for row in local.run(clause, _ROWS, _SCHEMA)]
     assert shown == [(1, 1, None, 6), (3, 3, 2, 6)]
 

@@ -55,7 +55,8 @@ def test_groups_and_chunks(lengths: list[int], chunk_rows: int, condition: str) 
 @pytest.mark.parametrize("condition", ["x > PREV(x)", "UP.x > LAST(x, 1)", "count(*) <= 2"])
 def test_many_tiny_groups(condition: str) -> None:
     rows = [{"k": key, "id": at, "x": at} for key in range(_MANY) for at in range(3)]
-    clause = f"PARTITION BY k ORDER BY id MEASURES MATCH_NUMBER() AS m, count(*) AS n PATTERN (A UP*) DEFINE UP AS {condition}"
+    clause = f"""PARTITION BY k ORDER BY id MEASURES MATCH_NUMBER() AS m, count(*) AS n
+        PATTERN (A UP*) DEFINE UP AS {condition}"""
     found = local.run(clause, rows, _SCHEMA)
     sizes = (2, 1) if "count" in condition else (3,)
     assert found == [{"k": key, "m": m + 1, "n": n} for key in range(_MANY) for m, n in enumerate(sizes)]

@@ -60,7 +60,9 @@ def test_integers_are_exact(condition: str, values: list[int], expected: bool, h
     assert holds(condition, "bigint", values, **hints) is expected
 
 
-@pytest.mark.parametrize("measure", ["sum(v)", "min(v)", "max(v)", "count(DISTINCT v)", "sum(DISTINCT v)", "max_by(v, v)"])
+@pytest.mark.parametrize(
+    "measure", ["sum(v)", "min(v)", "max(v)", "count(DISTINCT v)", "sum(DISTINCT v)", "max_by(v, v)"]
+)
 def test_integers_are_exact_in_measures(measure: str) -> None:
     values = [_BIG + 1, _BIG + 1, _BIG]
     expected = {
@@ -165,7 +167,9 @@ def test_zeros_are_not_distinct_in_measures() -> None:
 
 
 def test_extremes_with_nan() -> None:
-    found = run("MEASURES min(v) AS least, max(v) AS most, count(v) AS n PATTERN (A+)", "double", [2.0, math.nan, None, 1.0])
+    found = run(
+        "MEASURES min(v) AS least, max(v) AS most, count(v) AS n PATTERN (A+)", "double", [2.0, math.nan, None, 1.0]
+    )
     assert found[0]["least"] == 1.0
     assert math.isnan(found[0]["most"])
     assert found[0]["n"] == 3

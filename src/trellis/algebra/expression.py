@@ -33,6 +33,7 @@ __all__ = [
     "Name",
     "Navigation",
     "Operator",
+    "Pair",
     "Parameter",
     "Place",
     "Raw",
@@ -295,6 +296,19 @@ class At:
 
 
 @dataclass(frozen=True, slots=True)
+class Pair:
+    """An expression over the columns of two rows (bound); those of the first row stand in the struct `__first`."""
+
+    value: Expression
+    first: Place
+    second: Place
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+    def __str__(self) -> str:
+        return f"{{{self.value} @ {self.first}, {self.second}}}"
+
+
+@dataclass(frozen=True, slots=True)
 class ClassifierAt:
     """The name of the variable that the row at a place carries (bound)."""
 
@@ -344,6 +358,7 @@ Expression: TypeAlias = (
     | MatchNumber
     | Column
     | At
+    | Pair
     | ClassifierAt
     | BoundAggregate
 )
@@ -368,7 +383,7 @@ def children(expression: Expression) -> tuple[Expression, ...]:
             | BoundAggregate(arguments=arguments, condition=condition)
         ):
             return arguments if condition is None else (*arguments, condition)
-        case At(value=value):
+        case At(value=value) | Pair(value=value):
             return (value,)
         case _:
             return ()
@@ -404,6 +419,8 @@ def rebuild(expression: Expression, change: Callable[[Expression], Expression]) 
                 condition=None if condition is None else change(condition),
             )
         case At(value=value):
+            return replace(expression, value=change(value))
+        case Pair(value=value):
             return replace(expression, value=change(value))
         case _:
             return expression

@@ -24,6 +24,7 @@ __all__ = [
     "Number",
     "Op",
     "Output",
+    "PairPlan",
     "Present",
     "ProgramSpec",
     "Register",
@@ -60,7 +61,8 @@ class Instruction:
 class SlotSource:
     """Where a slot of the kernel comes from: a column of the sorted rows, held as `int`, `float` or `code` (strings).
 
-    `previous` instead numbers, for each row, the row before it with an equal value in slot `of`.
+    `previous` instead numbers, for each row, the row before it with an equal value in slot `of`. `pair int` and
+    `pair float` are arrays with a value for each row of the series.
     """
 
     column: str
@@ -70,7 +72,10 @@ class SlotSource:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """How a variable is tested. `where` is `always`, `spark` (a column), `bit` (a program for each row) or `kernel`."""
+    """How a variable is tested. `where` is `always`, `spark` (a column), `bit` (a program for each row) or `kernel`.
+
+    `slow`: it reads functions of two rows that Spark computes for all pairs.
+    """
 
     variable: str
     where: str
@@ -78,6 +83,7 @@ class Condition:
     column: str = ""
     begin: int = 0
     end: int = 0
+    slow: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,6 +221,22 @@ class MatchPlan:
 
 
 @dataclass(frozen=True, slots=True)
+class PairPlan:
+    """Functions of two rows that Spark computes for all pairs of rows of a series.
+
+    `keys` and `order` are those of the query, `first` the columns that are read of the first row (in the struct
+    `struct`), `values` the functions, `row` the number of a row in its series.
+    """
+
+    keys: tuple[Expression, ...]
+    order: tuple[tuple[Expression, bool, bool], ...]
+    first: tuple[str, ...]
+    values: tuple[tuple[str, Expression], ...]
+    struct: str
+    row: str
+
+
+@dataclass(frozen=True, slots=True)
 class ScanPlan:
     """A query as Spark runs it: project, exchange and sort, match, finish.
 
@@ -228,3 +250,4 @@ class ScanPlan:
     match: MatchPlan
     finished: tuple[tuple[str, Expression], ...]
     rules: tuple[str, ...] = ()
+    pairs: PairPlan | None = None

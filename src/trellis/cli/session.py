@@ -17,7 +17,7 @@ from pyspark.logger import PySparkLogger
 from pyspark.sql import SparkSession
 
 from trellis.cli.failures import Told, describe
-from trellis.errors import ResourceError, TrellisError
+from trellis.errors import ResourceError
 from trellis.java import require_java
 
 __all__ = ["is_local", "open_session", "remote_of", "wants_local"]
@@ -92,27 +92,24 @@ def _started(args: Namespace) -> Iterator[SparkSession]:
     if wants_local(args):
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # workers must see the packages of this process
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    spark: SparkSession | None = None
     with tempfile.TemporaryFile() as log:
-        spark = _start(args, log)
         try:
+            _launch(args, None if args.debug else log)
+            spark = SparkSession.builder.getOrCreate()
             yield spark
         except BrokenPipeError:  # of stdout, not of ours
             raise
+        except PySparkRuntimeError as error:
+            if spark is not None:
+                raise
+            raise ResourceError(f"Spark did not start: {_last_words(log) or error}") from error
         except Exception as error:
-            if _died(error):
-                raise _death(log) from error
-            raise Told(*describe(error)) from error
+            raise _told(error, log) from error
         finally:
-            with contextlib.suppress(Exception):  # the work is done, or its own error tells more
-                spark.stop()
-
-
-def _start(args: Namespace, log: IO[bytes]) -> SparkSession:
-    try:
-        _launch(args, None if args.debug else log)
-        return SparkSession.builder.getOrCreate()
-    except PySparkRuntimeError as error:
-        raise ResourceError(f"Spark did not start: {_last_words(log) or error}") from error
+            if spark is not None:
+                with contextlib.suppress(Exception):  # the work is done, or its own error tells more
+                    spark.stop()
 
 
 def _launch(args: Namespace, log: IO[bytes] | None) -> None:
@@ -147,17 +144,20 @@ def _master(args: Namespace) -> str:
     return args.master or "local[*]"
 
 
-def _died(error: Exception) -> bool:
-    """Whether the end of the JVM is behind an error: then even the error cannot be read."""
-    if isinstance(error, TrellisError):
-        return False
+def _told(error: Exception, log: IO[bytes]) -> Exception:
+    """The error in words, while there is somebody to ask: the text of an error of Java is still in the JVM."""
     try:
-        return isinstance(error, ConnectionError) or not str(error) or "Py4JNetworkError" in repr(error)
-    except Exception:  # an error of Java asks Java for its text
-        return True
+        code, message = describe(error)
+    except Exception:
+        return _death(log)
+    kinds = {type(error).__name__, type(error.__context__).__name__}
+    if isinstance(error, ConnectionError) or "Py4JNetworkError" in kinds or "SparkContext was shut down" in message:
+        return _death(log)
+    return Told(code, message)
 
 
 def _death(log: IO[bytes]) -> ResourceError:
+    """What to say when the JVM is gone."""
     if "OutOfMemoryError" in _said(log):
         return ResourceError("Spark ran out of memory.", cure="Give it more with --memory, such as --memory 8g.")
     told = f"The Java process of Spark ended too early. {_last_words(log)}".rstrip()

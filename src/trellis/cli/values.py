@@ -56,7 +56,7 @@ def parameter(text: str) -> tuple[str, object]:
     try:
         return name, _TYPES[kind](value)
     except (ArithmeticError, KeyError, ValueError):
-        raise ArgumentTypeError(f"{value!r} is not a {kind}") from None
+        raise ArgumentTypeError(f"{value!r} is not of the type {kind}") from None
 
 
 def hint(text: str) -> tuple[str, object]:

@@ -39,11 +39,17 @@ Array: TypeAlias = NDArray[Any]
 
 
 class Slots(NamedTuple):
-    """Values of each row: `ints` and `floats` are two views of the same memory, `[slot, row]`."""
+    """Values of each row: `ints` and `floats` are two views of the same memory, `[slot, row]`.
+
+    Values of pairs of rows lie in `pair_ints`, from `ints[slot, row]` on, one for each row of the series.
+    """
 
     ints: Ints
     floats: Floats
     known: Bools
+    pair_ints: Ints
+    pair_floats: Floats
+    pair_known: Bools
 
 
 class Automaton(NamedTuple):

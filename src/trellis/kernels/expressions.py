@@ -236,6 +236,18 @@ def evaluate(
             top += 1
             vk[top] = True
             vi[top] = place_row(code[pc - 1, 2], places, row, start, low, high, track) >= 0
+        elif op == o.ROW:
+            top += 1
+            vi[top] = place_row(code[pc - 1, 2], places, row, start, low, high, track)
+            vk[top] = vi[top] >= 0
+        elif op == o.LOAD_PAIR:
+            top -= 1
+            vk[top] = vk[top] and vk[top + 1]
+            if vk[top]:
+                at = slots.ints[a, vi[top + 1]] + vi[top] - low
+                vk[top] = slots.pair_known[at]
+                vi[top] = slots.pair_ints[at]
+                vf[top] = slots.pair_floats[at]
         elif op == o.MATCH_NUMBER:
             top += 1
             vk[top] = True

@@ -20,6 +20,8 @@ CURRENT_ROW, ANY_ROW = -1, -2
     CONST_NULL,
     LABEL,  # b: place
     PRESENT,  # b: place
+    ROW,  # b: place; the number of the row
+    LOAD_PAIR,  # a: slot; takes the numbers of two rows, gives an integer and a float
     MATCH_NUMBER,
     AGGREGATE_INT,  # a: aggregate
     AGGREGATE_FLOAT,
@@ -63,7 +65,7 @@ CURRENT_ROW, ANY_ROW = -1, -2
     GO_IF_TRUE,
     GO_UNLESS_TRUE,  # takes the operand
     GO_IF_KNOWN,  # keeps the operand when it jumps, takes it otherwise
-) = range(50)
+) = range(52)
 
 EQUAL, UNEQUAL, LESS, LESS_EQUAL, GREATER, GREATER_EQUAL = range(6)
 

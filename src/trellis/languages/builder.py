@@ -104,9 +104,7 @@ class QueryBuilder:
             pairs = _with_pair(pairs, _variable(name), condition, _fold_variable)
         return replace(self, _definitions=pairs)
 
-    def subset(
-        self: B, mapping: Mapping[str, str | Sequence[str]] | None = None, /, **names: str | Sequence[str]
-    ) -> B:
+    def subset(self: B, mapping: Mapping[str, str | Sequence[str]] | None = None, /, **names: str | Sequence[str]) -> B:
         """Name unions of variables.
 
         Examples

@@ -10,11 +10,12 @@ from trellis.algebra.bound import BoundQuery
 from trellis.algebra.expression import Expression, Place
 from trellis.algebra.plan import AggregateSpec, Condition, ProgramSpec, Register
 from trellis.analysis.types import Kind
-from trellis.errors import BindingError
+from trellis.errors import BindingError, UnsupportedError
 from trellis.planning.columns import Columns
 from trellis.planning.hints import Hints
 from trellis.planning.hoist_slots import hoist_slots, is_constant
 from trellis.planning.merge_states import registers_of, sets_of
+from trellis.planning.pair_slots import pair_slots
 from trellis.planning.program import ProgramBuilder
 from trellis.planning.slots import Slots, labelled
 
@@ -33,6 +34,7 @@ class Conditions:
     places: tuple[Place, ...]
     aggregates: tuple[AggregateSpec, ...]
     reads: Mapping[str, frozenset[Register]]
+    hoisted: tuple[str, ...]
 
 
 def plan_conditions(bound: BoundQuery, columns: Columns, hints: Hints, *, lenient: bool) -> Conditions:
@@ -41,8 +43,13 @@ def plan_conditions(bound: BoundQuery, columns: Columns, hints: Hints, *, lenien
     for variable, expression in bound.conditions:
         spread = _spread_labels(expression, bound.variables)
         split[variable] = hoist_slots(spread) if hints.on("hoist_slots") else _settle(spread)
+    hoisted = tuple(name for name, _ in bound.conditions if hints.on("hoist_slots") and _has_functions(split[name]))
     columns.learn(_values(split))
     slots = Slots(bound.variables)
+    split = {
+        variable: pair_slots(condition, lambda part: _is_possible(part, columns, bound.variables))
+        for variable, condition in split.items()
+    }
     builder = ProgramBuilder(columns, slots)
     planned = tuple(_plan(variable, split.get(variable), builder, columns) for variable in bound.variables)
     places, aggregates = tuple(builder.places), tuple(builder.aggregates)
@@ -57,7 +64,7 @@ def plan_conditions(bound: BoundQuery, columns: Columns, hints: Hints, *, lenien
                 if isinstance(node, e.BoundAggregate)
             }
             reads[condition.variable] = registers_of(expression, numbers, aggregates, sets)
-    return Conditions(planned, slots, builder.finish(lenient), places, aggregates, reads)
+    return Conditions(planned, slots, builder.finish(lenient), places, aggregates, reads, hoisted)
 
 
 def _plan(variable: str, condition: Expression | None, builder: ProgramBuilder, columns: Columns) -> Condition:
@@ -73,7 +80,24 @@ def _plan(variable: str, condition: Expression | None, builder: ProgramBuilder, 
             )
         return Condition(variable, "spark", text, column=columns.ship(condition.value))
     begin, end = builder.add(condition)
-    return Condition(variable, "bit" if _is_local(condition) else "kernel", text, begin=begin, end=end)
+    local = _is_local(condition)
+    slow = any(isinstance(node, e.Pair) for node in e.walk(condition))
+    return Condition(variable, "bit" if local else "kernel", text, begin=begin, end=end, slow=slow)
+
+
+def _is_possible(condition: Expression, columns: Columns, variables: tuple[str, ...]) -> bool:
+    """Whether kernels can compute an expression: tried out, without leaving a trace."""
+    trial = Columns(columns.types_of, dict(columns.names), columns.types, dict(columns.shipped))
+    builder = ProgramBuilder(trial, Slots(variables))
+    try:
+        builder.emit(condition, builder.infer(condition))
+    except UnsupportedError:
+        return False
+    return True
+
+
+def _has_functions(condition: Expression) -> bool:
+    return any(isinstance(node, e.At) and not isinstance(node.value, e.Column) for node in e.walk(condition))
 
 
 def _is_local(condition: Expression) -> bool:
@@ -81,6 +105,11 @@ def _is_local(condition: Expression) -> bool:
     for node in e.walk(condition):
         match node:
             case e.At(place=place) if place != Place(shift=place.shift):
+                return False
+            case e.Pair(first=first, second=second) if not {first, second} <= {
+                Place(shift=first.shift),
+                Place(shift=second.shift),
+            }:
                 return False
             case e.ClassifierAt() | e.BoundAggregate() | e.MatchNumber():
                 return False

@@ -17,7 +17,6 @@ _WHERE = {
     "spark": "by Spark",
     "bit": "as a bit",
     "kernel": "by the kernel",
-    "slow": "slow, in pairs of rows",
 }
 
 
@@ -35,10 +34,11 @@ def describe(query: Query, plan: ScanPlan) -> str:
 
 def _conditions(conditions: Sequence[Condition]) -> list[str]:
     width = max((len(condition.variable) for condition in conditions), default=0)
-    place = max((len(_WHERE[condition.where]) for condition in conditions), default=0)
+    where = [f"{_WHERE[condition.where]}{', slow' if condition.slow else ''}" for condition in conditions]
+    place = max(map(len, where), default=0)
     return [
-        f"{condition.variable:{width}}  {_WHERE[condition.where]:{place}}  {condition.text}".rstrip()
-        for condition in conditions
+        f"{condition.variable:{width}}  {how:{place}}  {condition.text}".rstrip()
+        for condition, how in zip(conditions, where, strict=True)
     ]
 
 
@@ -57,7 +57,12 @@ def _steps(plan: ScanPlan, names: dict[str, str]) -> list[str]:
         f"   +- Sort      {', '.join(order) or 'nothing'}",
         f"      +- Exchange  {exchange}",
         f"         +- Project   {', '.join(names.values()) or 'nothing'}",
+        *(f"            +- Pairs     {value}: for all pairs of rows, slow" for _, value in _pairs(plan)),
     ]
+
+
+def _pairs(plan: ScanPlan) -> tuple[tuple[str, Expression], ...]:
+    return () if plan.pairs is None else plan.pairs.values
 
 
 def _nulls(first: bool) -> str:
@@ -81,13 +86,13 @@ def _output(output: object, names: dict[str, str], match: MatchPlan) -> str:
     kind = type(output).__name__
     match kind:
         case "Gather":
-            return f"[{names[getattr(output, 'column')]} @ {where}]"
+            return f"[{names[output.column]} @ {where}]"
         case "Number":
             return "MATCH_NUMBER()"
         case "Value":
-            return f"[aggregate {getattr(output, 'aggregate')}]"
+            return f"[aggregate {output.aggregate}]"
         case "ListAggregate":
-            return f"[values of {names[getattr(output, 'columns')[0]]}]"
+            return f"[values of {names[output.columns[0]]}]"
         case _:
             return f"[{kind.lower()} @ {where}]"
 

@@ -58,6 +58,9 @@ def registers_of(
                 number = o.ANY_ROW if place.variables is None else sets.index(place.variables)
                 kind = o.FIRST_ROWS if place.from_first else o.LAST_ROWS
                 registers.add(Register(kind, number, place.offset))
+            case e.Pair(first=first, second=second):
+                for place in (first, second):
+                    registers |= registers_of(e.At(e.Literal("NULL"), place), aggregate_numbers, specs, sets)
             case e.ClassifierAt():
                 registers.add(_NEVER)
             case e.MatchNumber():

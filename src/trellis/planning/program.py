@@ -17,6 +17,7 @@ from trellis.kernels import opcodes as o
 from trellis.planning.columns import Columns
 from trellis.planning.literals import read_literal
 from trellis.planning.operators import ARITHMETIC, COMPARISONS, FLOAT_FUNCTIONS, TESTS
+from trellis.planning.pair_slots import without_first, without_rows, without_second
 from trellis.planning.slots import Slots
 from trellis.planning.typing_rules import BOOLEAN, DOUBLE, INSTANTS, TypingRules, mismatch, unsupported
 
@@ -71,6 +72,8 @@ class ProgramBuilder:
         match expression:
             case e.At():
                 self._emit_slot(expression, have)
+            case e.Pair():
+                self._emit_pair(expression, have)
             case e.Literal(text=text):
                 self._emit_literal(expression, text)
             case e.ClassifierAt(place=place):
@@ -110,6 +113,35 @@ class ProgramBuilder:
         self.columns.types.setdefault(slot.absent, self.columns.type_text(slot.value))
         self._push(load, self.slots.add(slot.absent, have, self.columns), self.place(Place()))
         self._land(end)
+
+    def _emit_pair(self, pair: e.Pair, have: Type) -> None:
+        """Look the value up; where one of the rows does not exist, it is a function of the other alone."""
+        number = self.slots.add_pair(pair, self.columns)
+        alone = [(pair.second, without_first(pair.value)), (pair.first, without_second(pair.value))]
+        ends = []
+        for place, _ in alone:
+            self._push(o.PRESENT, b=self.place(place))
+        self._pop(o.AND)
+        missing = self._jump(o.GO_UNLESS_TRUE)
+        self._push(o.ROW, b=self.place(pair.first))
+        self._push(o.ROW, b=self.place(pair.second))
+        self._pop(o.LOAD_PAIR, number)
+        ends.append(self._jump(o.GO))
+        self._level -= 1
+        self._land(missing)
+        for place, value in alone:
+            self._push(o.PRESENT, b=self.place(place))
+            missing = self._jump(o.GO_UNLESS_TRUE)
+            self.columns.types.setdefault(value, self.columns.type_text(pair.value))
+            self._emit_slot(e.At(value, place), have)
+            ends.append(self._jump(o.GO))
+            self._level -= 1
+            self._land(missing)
+        nothing = without_rows(pair.value)
+        self.columns.types.setdefault(nothing, self.columns.type_text(pair.value))
+        self._emit_slot(e.At(nothing, Place()), have)
+        for end in ends:
+            self._land(end)
 
     def _emit_literal(self, expression: e.Literal, text: str) -> None:
         literal = read_literal(text)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from trellis.algebra import expression as e
 from trellis.algebra.bound import BoundQuery
 from trellis.algebra.expression import Expression
-from trellis.algebra.plan import Instruction, MatchPlan, Merge, ScanPlan
+from trellis.algebra.plan import Instruction, MatchPlan, Merge, PairPlan, ScanPlan
 from trellis.errors import BindingError
 from trellis.kernels import opcodes as o
 from trellis.planning.automaton import compile_pattern
@@ -14,6 +14,7 @@ from trellis.planning.conditions import Conditions, plan_conditions
 from trellis.planning.hints import Hints
 from trellis.planning.measures import Measures
 from trellis.planning.merge_states import merge_states, sets_of
+from trellis.planning.pair_slots import FIRST_ROW, columns_of
 from trellis.planning.slots import Slots
 from trellis.planning.within import plan_window
 
@@ -39,11 +40,16 @@ def plan_scan(bound: BoundQuery, types_of: TypesOf, hints: Hints, *, lenient: bo
     finished = _finish(bound, keys, measures)
     window = plan_window(bound, columns)
     key_names = tuple(columns.ship(key) for key in keys)
+    pairs = _pairs(bound, keys, conditions)
+    if pairs is not None:
+        row = e.Column((pairs.row,))
+        columns.types[row] = "int"
+        order = [row]
     order_names = [columns.project(expression) for expression in order]
     row_local = all(condition.where != "kernel" for condition in conditions.conditions)
     return ScanPlan(
         projected=tuple((name, expression) for expression, name in columns.names.items()),
-        sorted_by=_sort(bound, key_names, order_names, columns),
+        sorted_by=_sort(bound if pairs is None else None, key_names, order_names, columns),
         shipped=tuple(columns.shipped),
         match=MatchPlan(
             keys=key_names,
@@ -68,7 +74,38 @@ def plan_scan(bound: BoundQuery, types_of: TypesOf, hints: Hints, *, lenient: bo
             chunk_rows=hints.chunk_rows,
         ),
         finished=finished,
+        rules=_rules(conditions, pairs, hints),
+        pairs=pairs,
     )
+
+
+def _pairs(bound: BoundQuery, keys: list[Expression], conditions: Conditions) -> PairPlan | None:
+    functions = conditions.slots.pairs
+    if not functions:
+        return None
+    sort = zip(bound.order_by, bound.query.order_by, strict=True)
+    return PairPlan(
+        keys=tuple(keys),
+        order=tuple((expression, key.descending, key.nulls_first) for (_, expression), key in sort),
+        first=tuple(dict.fromkeys(name for value in functions for name in columns_of(value))),
+        values=tuple((name, value) for value, name in functions.items()),
+        struct=FIRST_ROW,
+        row="__row",
+    )
+
+
+def _rules(conditions: Conditions, pairs: PairPlan | None, hints: Hints) -> tuple[str, ...]:
+    """What each rule did, for `explain`."""
+    lines = []
+    if conditions.hoisted:
+        lines.append(f"hoist_slots: functions of one row moved to Spark ({', '.join(conditions.hoisted)})")
+    if pairs is not None:
+        slow = [condition.variable for condition in conditions.conditions if condition.slow]
+        lines.append(f"pair_slots: functions of two rows computed for all pairs ({', '.join(slow)})")
+    kernel = [condition.variable for condition in conditions.conditions if condition.where == "kernel"]
+    if kernel and hints.on("merge_states"):
+        lines.append(f"merge_states: equivalent search states are searched once ({', '.join(kernel)})")
+    return tuple(lines)
 
 
 def _merges(
@@ -106,7 +143,7 @@ def _check_order(bound: BoundQuery, columns: Columns) -> None:
 
 
 def _sort(
-    bound: BoundQuery, keys: tuple[str, ...], order: list[str], columns: Columns
+    bound: BoundQuery | None, keys: tuple[str, ...], order: list[str], columns: Columns
 ) -> tuple[tuple[str, bool, bool], ...]:
     """The sort: keys, the order asked for, then every other column that can be ordered.
 
@@ -114,6 +151,9 @@ def _sort(
     interchangeable.
     """
     sorted_by = [(name, False, True) for name in keys]
+    if bound is None:
+        # The rows are numbered already.
+        return (*sorted_by, *((name, False, True) for name in order))
     for name, key in zip(order, bound.query.order_by, strict=True):
         sorted_by.append((name, key.descending, key.nulls_first))
     used = {name for name, _, _ in sorted_by}

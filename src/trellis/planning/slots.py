@@ -35,11 +35,22 @@ class Slots:
 
     variables: tuple[str, ...]
     sources: dict[SlotSource, int] = field(default_factory=dict)
+    pairs: dict[Expression, str] = field(default_factory=dict)
 
     def add(self, value: Expression, type_: Type, columns: Columns) -> int:
         """The number of the slot that holds an expression."""
         held = "float" if type_.is_float else "code" if type_.kind is Kind.STRING else "int"
         return self._number(SlotSource(columns.ship(value), held))
+
+    def add_pair(self, pair: e.Pair, columns: Columns) -> int:
+        """The number of the slot that holds the values of pairs of rows."""
+        type_ = columns.require_type(pair.value)
+        if type_.kind is Kind.STRING:
+            raise UnsupportedError("A text made of two rows must be compared there and then.", span=pair.span)
+        name = self.pairs.setdefault(pair.value, f"__pair{len(self.pairs)}")
+        column = e.Column((name,))
+        columns.types.setdefault(column, f"array<{columns.type_text(pair.value)}>")
+        return self._number(SlotSource(columns.ship(column), "pair float" if type_.is_float else "pair int"))
 
     def aggregate(
         self, node: e.BoundAggregate, columns: Columns, *, in_condition: bool = True

@@ -34,6 +34,8 @@ class TypingRules:
         match expression:
             case e.At(value=value):
                 return self.columns.require_type(value)
+            case e.Pair(value=value):
+                return self.columns.require_type(value)
             case e.Literal(text=text):
                 literal = read_literal(text)
                 return literal[0] if literal else self.columns.require_type(expression)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 import pyarrow as pa
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import (
     ArrayType,
@@ -33,6 +33,7 @@ from trellis.algebra.plan import (
 )
 from trellis.kernels import opcodes as o
 from trellis.spark.counts import Counts
+from trellis.spark.pairs import add_pairs, sort_column
 from trellis.spark.projection import Session
 from trellis.spark.worker import match_batches
 
@@ -41,13 +42,15 @@ __all__ = ["run_scan"]
 
 def run_scan(plan: ScanPlan, frame: DataFrame, session: Session, counts: Counts | None = None) -> DataFrame:
     """The result of a plan over its input; `counts` watches what goes in and out of the matcher."""
+    if plan.pairs is not None:
+        frame = add_pairs(frame, plan.pairs, session)
     projected = session.project(frame, plan.projected)
     if counts is not None:
         projected = counts.watch(projected, "rows in")
         plan = replace(plan, match=replace(plan.match, outputs=(*plan.match.outputs, ("__first", First()))))
     keys = [F.col(name) for name in plan.match.keys]
     exchanged = projected.repartition(*keys) if keys else projected.repartition(1)
-    order = [_sort_column(*key) for key in plan.sorted_by]
+    order = [sort_column(*key) for key in plan.sorted_by]
     ordered = exchanged.sortWithinPartitions(*order) if order else exchanged
     shipped = ordered.select(*plan.shipped) if plan.shipped else ordered
     matched = shipped.mapInArrow(_Match(plan.match), _schema(plan.match, projected.schema))
@@ -64,13 +67,6 @@ class _Match:
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         return match_batches(self.plan, iter(batches))
-
-
-def _sort_column(name: str, descending: bool, nulls_first: bool) -> Column:
-    column = F.col(name)
-    if descending:
-        return column.desc_nulls_first() if nulls_first else column.desc_nulls_last()
-    return column.asc_nulls_first() if nulls_first else column.asc_nulls_last()
 
 
 def _schema(plan: MatchPlan, projected: StructType) -> StructType:

@@ -63,6 +63,7 @@ def load_slots(chunk: Chunk, sources: tuple[SlotSource, ...], dictionary: Dictio
     ints = np.empty((len(sources), rows), np.int64)
     floats = ints.view(np.float64)
     known = np.empty((len(sources), rows), np.bool_)
+    pairs: list[pa.Array] = []
     for number, source in enumerate(sources):
         if source.held == "previous":
             ints[number] = _previous(ints[source.of], known[source.of], chunk.offsets)
@@ -71,6 +72,12 @@ def load_slots(chunk: Chunk, sources: tuple[SlotSource, ...], dictionary: Dictio
         if source.held == "code":
             assert dictionary is not None
             column = dictionary.column(source.column)
+        elif source.held.startswith("pair"):
+            listed = chunk.column(source.column)
+            ints[number] = listed.offsets.to_numpy()[:-1] - listed.offsets[0].as_py() + sum(map(len, pairs))
+            known[number] = True
+            pairs.append(listed.flatten())
+            continue
         else:
             column = chunk.column(source.column)
         known[number] = _known(column)
@@ -78,7 +85,11 @@ def load_slots(chunk: Chunk, sources: tuple[SlotSource, ...], dictionary: Dictio
             floats[number] = _floats(column)
         else:
             ints[number] = _integers(column)
-    return Slots(ints, floats, known)
+    pair_ints, pair_known = np.zeros(1, np.int64), np.zeros(1, np.bool_)
+    if pairs:
+        pair_known = np.concatenate([_known(column) for column in pairs])
+        pair_ints = np.concatenate([_bits(column) for column in pairs])
+    return Slots(ints, floats, known, pair_ints, pair_ints.view(np.float64), pair_known)
 
 
 def load_window(chunk: Chunk, spec: WindowSpec | None) -> Window:
@@ -211,6 +222,14 @@ def _floats(column: pa.Array) -> NDArray[np.float64]:
         column = pc.fill_null(column, 0)
     values: NDArray[np.float64] = column.to_numpy(zero_copy_only=False).astype(np.float64, copy=False)
     return values
+
+
+def _bits(column: pa.Array) -> Ints:
+    """Integers as they are, floats by their bits."""
+    if not pa.types.is_floating(column.type):
+        return _integers(column)
+    bits: Ints = np.array(_floats(column)).view(np.int64)
+    return bits
 
 
 def _sortable(column: pa.Array) -> Ints:

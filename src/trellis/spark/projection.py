@@ -54,6 +54,9 @@ class Session:
         known = {e.Column((column.name,)): column.dataType.simpleString() for column in frame.schema}
         asked = [expression for expression in expressions if expression not in known]
         if asked:
+            if any(isinstance(node, e.Column) and len(node.path) > 1 for asking in asked for node in e.walk(asking)):
+                # A function of two rows: the first one stands in a struct.
+                frame = frame.withColumn("__first", F.struct("*"))
             known.update(zip(asked, self._ask_types(frame, asked), strict=True))
         return [known[expression] for expression in expressions]
 

@@ -1,0 +1,50 @@
+"""Tables of functions of two rows, for conditions that only Spark can compute. Slow, and right.
+
+Every row gets, for each pair function, an array with one value for each row of its series.
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import functions as F
+
+from trellis.algebra import expression as e
+from trellis.algebra.plan import PairPlan
+from trellis.spark.projection import Session
+
+__all__ = ["add_pairs", "sort_column"]
+
+
+def add_pairs(frame: DataFrame, plan: PairPlan, session: Session) -> DataFrame:
+    """The frame with its rows numbered (`plan.row`) in the order of their series, and one array for each pair function."""
+    keys = [(f"__k{number}", key) for number, key in enumerate(plan.keys)]
+    order = [(f"__o{number}", key) for number, (key, _, _) in enumerate(plan.order)]
+    columns = [(name, e.Column((name,))) for name in frame.columns]
+    named = session.project(frame, [*columns, *keys, *order])
+    sort = [sort_column(name, *key[1:]) for (name, _), key in zip(order, plan.order, strict=True)]
+    ties = [F.col(f"`{field.name}`") for field in frame.schema if "map<" not in field.dataType.simpleString()]
+    series = Window.partitionBy(*(name for name, _ in keys))
+    number = F.row_number().over(series.orderBy(*sort, *ties)) - 1
+    numbered = named.withColumn(plan.row, number)
+    first = F.struct(plan.row, *(F.col(f"`{name}`") for name in plan.first))
+    whole = F.array_sort(F.collect_list(first).over(series))
+    paired = numbered.withColumn("__rows", whole).select("*", F.explode("__rows").alias(plan.struct)).drop("__rows")
+    carried = [name for name in numbered.columns if name not in dict(keys)]
+    values = session.project(paired, [*((name, e.Column((name,))) for name in (*paired.columns,)), *plan.values])
+    together = F.struct(F.col(f"{plan.struct}.{plan.row}").alias("at"), *(name for name, _ in plan.values))
+    grouped = values.groupBy(*(name for name, _ in keys), plan.row).agg(
+        F.first(F.struct(*(F.col(f"`{name}`") for name in carried if name != plan.row))).alias("__carried"),
+        F.array_sort(F.collect_list(together)).alias("__pairs"),
+    )
+    arrays = [F.transform("__pairs", lambda p, name=name: p[name]).alias(name) for name, _ in plan.values]
+    return grouped.select(
+        *(F.col(f"__carried.`{name}`").alias(name) for name in frame.columns), F.col(plan.row), *arrays
+    )
+
+
+def sort_column(name: str, descending: bool, nulls_first: bool) -> Column:
+    """A column as a sort key."""
+    column = F.col(name)
+    if descending:
+        return column.desc_nulls_first() if nulls_first else column.desc_nulls_last()
+    return column.asc_nulls_first() if nulls_first else column.asc_nulls_last()
