@@ -109,7 +109,8 @@ def test_physical_navigation_leaves_the_match_but_not_the_partition() -> None:
     schema = [*_SCHEMA, ("k", "string")]
     rows = [{**row, "k": key} for key in "pq" for row in rows_of("BABB")]
     clause = """PARTITION BY k ORDER BY id
-        MEASURES PREV(A.x) AS p, NEXT(A.x) AS q, PREV(A.x, 2) AS pp, NEXT(A.x, 3) AS qqq, PREV(CLASSIFIER(A)) AS label PATTERN (A) DEFINE A AS c = 'A'"""
+        MEASURES PREV(A.x) AS p, NEXT(A.x) AS q, PREV(A.x, 2) AS pp, NEXT(A.x, 3) AS qqq,
+        PREV(CLASSIFIER(A)) AS label PATTERN (A) DEFINE A AS c = 'A'"""
     expected = {"p": 10, "q": 30, "pp": None, "qqq": None, "label": None}
     assert local.run(clause, rows, schema) == [{"k": "p", **expected}, {"k": "q", **expected}]
 

@@ -47,8 +47,8 @@ def test_a_variable_alone_is_not_a_value() -> None:
 @pytest.mark.parametrize(
     "name",
     "FIRST LAST PREV NEXT PATTERN DEFINE MEASURES SUBSET PERMUTE FINAL RUNNING CLASSIFIER MATCH_NUMBER COUNT SUM ONE "
-    "ALL ROWS AFTER SKIP TO PAST ROW MATCH EMPTY WITHIN ORDER PARTITION BY AS SELECT FROM WHERE AND OR NOT NULL TRUE CASE "
-    "END DATE INTERVAL X D L Y".split(),
+    "ALL ROWS AFTER SKIP TO PAST ROW MATCH EMPTY WITHIN ORDER PARTITION BY AS SELECT FROM WHERE AND OR NOT NULL TRUE "
+    "CASE END DATE INTERVAL X D L Y".split(),
 )
 @pytest.mark.parametrize("quoted", [False, True])
 def test_a_variable_with_the_name_of_a_keyword(name: str, quoted: bool) -> None:

@@ -6,7 +6,16 @@ from collections.abc import Iterable, Sequence
 
 from trellis.algebra import expression as e
 from trellis.algebra.expression import Expression
-from trellis.algebra.plan import Condition, MatchPlan, ScanPlan
+from trellis.algebra.plan import (
+    Condition,
+    Gather,
+    ListAggregate,
+    MatchPlan,
+    Number,
+    Output,
+    ScanPlan,
+    Value,
+)
 from trellis.algebra.query import Query
 from trellis.kernels import opcodes as o
 
@@ -80,21 +89,20 @@ def _named(finished: Iterable[tuple[str, Expression]], names: dict[str, str], ma
     return [f"{name} = {shown(expression)}" for name, expression in finished]
 
 
-def _output(output: object, names: dict[str, str], match: MatchPlan) -> str:
+def _output(output: Output, names: dict[str, str], match: MatchPlan) -> str:
     place = getattr(output, "place", None)
     where = "" if place is None else "row" if place < 0 else str(match.measure_places[place])
-    kind = type(output).__name__
-    match kind:
-        case "Gather":
-            return f"[{names[output.column]} @ {where}]"
-        case "Number":
+    match output:
+        case Gather(column=column):
+            return f"[{names[column]} @ {where}]"
+        case Number():
             return "MATCH_NUMBER()"
-        case "Value":
-            return f"[aggregate {output.aggregate}]"
-        case "ListAggregate":
-            return f"[values of {names[output.columns[0]]}]"
+        case Value(aggregate=aggregate):
+            return f"[aggregate {aggregate}]"
+        case ListAggregate(columns=columns):
+            return f"[values of {names[columns[0]]}]"
         case _:
-            return f"[{kind.lower()} @ {where}]"
+            return f"[{type(output).__name__.lower()} @ {where}]"
 
 
 def _match(match: MatchPlan) -> str:

@@ -1,7 +1,7 @@
 """Functions of two rows that kernels do not have become tables that Spark fills: slow, and right.
 
-`levenshtein(A.name, B.name) < 3` cannot be moved into a slot, since it reads two rows. Spark computes it for all pairs of rows
-of a series; the kernel looks it up by the two rows. That is quadratic in the length of the series, so it is the
+`levenshtein(A.name, B.name) < 3` cannot be moved into a slot, since it reads two rows. Spark computes it for all pairs
+of rows of a series; the kernel looks it up by the two rows. That is quadratic in the length of the series, so it is the
 last resort. Before and after, for the condition of B:
 
     levenshtein([name @ LAST(A)], [name @ CURRENT]) < 3

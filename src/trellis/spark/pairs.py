@@ -36,7 +36,7 @@ def add_pairs(frame: DataFrame, plan: PairPlan, session: Session) -> DataFrame:
         F.first(F.struct(*(F.col(f"`{name}`") for name in carried if name != plan.row))).alias("__carried"),
         F.array_sort(F.collect_list(together)).alias("__pairs"),
     )
-    arrays = [F.transform("__pairs", lambda p, name=name: p[name]).alias(name) for name, _ in plan.values]
+    arrays = [F.col(f"__pairs.{name}").alias(name) for name, _ in plan.values]
     return grouped.select(
         *(F.col(f"__carried.`{name}`").alias(name) for name in frame.columns), F.col(plan.row), *arrays
     )
