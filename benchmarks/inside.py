@@ -1,4 +1,4 @@
-"""What a Python worker does, run in this process: the function and the rows that Spark would hand to it, no transport."""
+"""What a Python worker does, run in this process: the function and the rows that Spark would hand to it."""
 
 from __future__ import annotations
 

@@ -140,6 +140,8 @@ def type_of(expression: Expression, types: Mapping[str, str]) -> str:
             return _widest([type_of(value, types) for value in values])
         case e.Call(function="nullif" | "abs", arguments=(first, *_)):
             return type_of(first, types)
+        case e.Call(function="to_json" | "struct"):
+            return "string"
         case e.Call(function="if", arguments=(_, *rest)):
             return _widest([type_of(value, types) for value in rest])
         case e.Call(arguments=arguments):
@@ -230,6 +232,8 @@ def _call(function: str, values: list[Any]) -> Any:
             return None if values[0] == values[1] else values[0]
         case "if":
             return values[1] if values[0] else values[2]
+        case "to_json" | "struct":
+            return repr(values)
         case "double":
             return float(values[0])
     if function.startswith("list "):
@@ -250,5 +254,6 @@ def _call(function: str, values: list[Any]) -> Any:
             "avg": lambda: sum(elements) / len(elements),
             "bool_and": lambda: min(elements),
             "bool_or": lambda: max(elements),
+            "any_value": lambda: elements[0],
         }[name]()
     raise AssertionError(f"the local evaluator does not know {function}")

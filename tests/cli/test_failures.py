@@ -139,6 +139,21 @@ def test_an_error_of_a_worker_inside_an_error_of_java() -> None:
     )
 
 
+def test_other_errors_of_a_worker() -> None:
+    code, message = describe(PythonException(CLASSIC.replace("trellis.errors.DataError: AFTER", "ValueError: AFTER")))
+    assert code == RUN_TIME and message.startswith("A Python worker of Spark failed: ValueError: AFTER MATCH")
+
+
+def test_workers_without_trellis() -> None:
+    text = (
+        "Traceback (most recent call last):\n  File x\nModuleNotFoundError: No module named 'trellis'\n SQLSTATE: 38000"
+    )
+    assert describe(PythonException(text)) == (
+        RUN_TIME,
+        "The Python workers of Spark have no package trellis: install Trellis where they run, too.",
+    )
+
+
 def test_a_class_that_is_no_error_of_trellis_is_not_believed() -> None:
     code, _ = describe(PythonException("Traceback\ntrellis.errors.OtherError: x"))
     assert code == RUN_TIME

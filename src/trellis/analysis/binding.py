@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from datetime import timedelta
+from decimal import Decimal
 
 from trellis.algebra import expression as e
 from trellis.algebra.bound import BoundQuery
@@ -24,6 +26,17 @@ __all__ = ["bind"]
 _UNIT_FIRST = frozenset({"timestampdiff", "timestampadd", "dateadd", "date_add", "datediff", "date_diff"})
 
 
+# How many arguments an aggregate takes, where it is not one.
+_ARGUMENTS = {
+    "count": (1, 100),
+    "listagg": (1, 2),
+    "max_by": (2, 2),
+    "min_by": (2, 2),
+    "percentile": (2, 2),
+    "string_agg": (1, 2),
+}
+
+
 def bind(query: Query, schema: Schema, parameters: Mapping[str, object]) -> BoundQuery:
     """Bind all expressions of a query to the columns of its input."""
     variables = variables_of(query.pattern)
@@ -32,7 +45,21 @@ def bind(query: Query, schema: Schema, parameters: Mapping[str, object]) -> Boun
         sets[subset.name] = frozenset(subset.variables)
     binder = _Binder(schema, sets, frozenset(variables), parameters)
     final = query.rows_per_match is RowsPerMatch.ONE
+    if isinstance(query.within, e.Parameter):
+        _check_width(query.within, parameters)
     skip = query.after_match.variable
+    partition_by = binder.keys(query.partition_by, "partition")
+    order_by = binder.keys(tuple(key.expression for key in query.order_by), "order")
+    shown = {name for name, _ in partition_by}
+    if not final:
+        shown |= {name for name, _ in order_by} | set(schema.names)
+    for measure in query.measures:
+        if measure.name.lower() in {name.lower() for name in shown}:
+            raise BindingError(
+                f"The result would have two columns {measure.name}.",
+                cure="Give the measure another name.",
+                span=measure.span,
+            )
     return BoundQuery(
         query=query,
         variables=variables,
@@ -41,11 +68,21 @@ def bind(query: Query, schema: Schema, parameters: Mapping[str, object]) -> Boun
             for definition in query.definitions
         ),
         measures=tuple((measure.name, binder.value(measure.expression, final)) for measure in query.measures),
-        partition_by=binder.keys(query.partition_by, "partition"),
-        order_by=binder.keys(tuple(key.expression for key in query.order_by), "order"),
+        partition_by=partition_by,
+        order_by=order_by,
         columns=schema.names,
         skip_to=sets[skip] if skip is not None else frozenset(),
     )
+
+
+def _check_width(width: e.Parameter, parameters: Mapping[str, object]) -> None:
+    """The width of WITHIN as a parameter: what validation checks of a literal."""
+    value = parameters.get(width.name)
+    zero = timedelta(0) if isinstance(value, timedelta) else 0
+    if isinstance(value, bool) or not isinstance(value, (int, float, Decimal, timedelta)) or not value > zero:  # type: ignore[operator]
+        raise BindingError(
+            f"The width :{width.name} of WITHIN must be a positive number or datetime.timedelta.", span=width.span
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +96,13 @@ class _Binder:
         """Keys of PARTITION BY or ORDER BY, with the names of their output columns."""
         bound = []
         for number, expression in enumerate(expressions):
+            for part in e.walk(expression):
+                if isinstance(part, e.Name) and self._name(part)[0] is not None:
+                    raise BindingError(
+                        "A variable of the pattern cannot stand here: rows are ordered before they are matched.",
+                        cure="Name the column alone.",
+                        span=part.span,
+                    )
             value = self._row(expression, None)
             name = value.path[-1] if isinstance(value, e.Column) else f"{what}_{number + 1}"
             bound.append((name, value))
@@ -132,8 +176,10 @@ class _Binder:
         star = [argument for argument in node.arguments if isinstance(argument, e.Star)]
         if star and (node.function != "count" or len(node.arguments) > 1 or node.distinct):
             raise BindingError("A star stands in COUNT only.", cure="Name a column.", span=star[0].span)
-        if not node.arguments:
-            raise BindingError(f"{node.function} needs an argument.", span=node.span)
+        least, most = _ARGUMENTS.get(node.function, (1, 1))
+        if not least <= len(node.arguments) <= most:
+            wanted = f"{least} to {most} arguments" if most > least else f"{least} argument{'s' if least > 1 else ''}"
+            raise BindingError(f"{node.function} takes {wanted}, not {len(node.arguments)}.", span=node.span)
         return e.BoundAggregate(
             function=node.function,
             arguments=() if star else tuple(self._row(argument, node.span) for argument in node.arguments),

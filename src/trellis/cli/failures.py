@@ -116,12 +116,27 @@ _NOISE = re.compile(
 _PLAN = re.compile(r";\s*\n'|\n'\w|\n\+- |\n\nJVM stacktrace|\n== SQL")
 
 
+_MISSING = re.compile(r"^ModuleNotFoundError: No module named '(\w+)", re.MULTILINE)
+_PYTHON = re.compile(r"^(?:[a-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Interrupt|Exit)\b.*", re.MULTILINE)
+
+
 def _from_spark(text: str) -> str:
     """What Spark says first and, where Java tells of causes, what was at the bottom of it."""
+    if "Traceback (most recent call last)" in text:
+        return _from_python(text)
     headlines = list(dict.fromkeys(filter(None, _headlines(text))))
     if not headlines:
         return _tidy(_PLAN.split(text)[0])
     return headlines[0] if len(headlines) == 1 else f"{headlines[0]}\n{headlines[-1]}"
+
+
+def _from_python(text: str) -> str:
+    """What a Python worker raised, if it was no error of Trellis: the last line of its traceback."""
+    missing = _MISSING.search(text)
+    if missing:
+        return f"The Python workers of Spark have no package {missing[1]}: install Trellis where they run, too."
+    raised = _PYTHON.findall(text)
+    return f"A Python worker of Spark failed: {_tidy(raised[-1] if raised else text)}"
 
 
 def _headlines(text: str) -> Iterator[str]:

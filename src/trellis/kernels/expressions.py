@@ -14,7 +14,7 @@ from trellis.kernels import opcodes as o
 from trellis.kernels.arrays import Aggregates, Bools, Floats, Ints, Places, Program, Slots, Track, Work
 from trellis.kernels.compile import inlined, inner, kernel
 
-__all__ = ["compare_floats", "evaluate", "evaluate_rows", "finish_variance", "place_row"]
+__all__ = ["compare_floats", "evaluate", "evaluate_rows", "finish_variance", "place_row", "sum_overflows"]
 
 _MOST = np.int64(2**63 - 1)
 _LEAST = np.int64(-(2**63))
@@ -380,15 +380,24 @@ def _choose(op: int, top: int, vi: Ints, vf: Floats, vk: Bools) -> None:
 
 
 @inlined
+def sum_overflows(left: int, right: int) -> bool:
+    """Whether a sum leaves int64. Asked before adding: compilers take it for granted that sums do not overflow."""
+    if right > 0:
+        return left > _MOST - right
+    return left < _LEAST - right
+
+
+@inlined
 def _product_overflows(left: int, right: int) -> bool:
-    if left == 0 or right == 0:
+    if left == 0 or right == 0 or left == 1 or right == 1:
         return False
-    if left == -1:
-        return right == _LEAST
-    if right == -1:
-        return left == _LEAST
-    product = left * right
-    return product // right != left
+    if left == _LEAST or right == _LEAST:
+        return True
+    if (left > 0) == (right > 0):
+        return abs(left) > _MOST // abs(right)
+    # The least product is one further from zero than the greatest.
+    most = _MOST // abs(right)
+    return abs(left) > (most + 1 if _MOST - most * abs(right) == abs(right) - 1 else most)
 
 
 @inlined
@@ -409,15 +418,17 @@ def _arithmetic(op: int, top: int, vi: Ints, vf: Floats) -> int:
     else:
         left, right = vi[top], vi[top + 1]
         if op == o.ADD_INT:
-            total = left + right
-            if (right > 0 and total < left) or (right < 0 and total > left):
+            if sum_overflows(left, right):
                 return o.OVERFLOW
-            vi[top] = total
+            vi[top] = left + right
         elif op == o.SUBTRACT_INT:
-            total = left - right
-            if (right < 0 and total < left) or (right > 0 and total > left):
+            if right == _LEAST:
+                # Its negative does not exist.
+                if left >= 0:
+                    return o.OVERFLOW
+            elif sum_overflows(left, -right):
                 return o.OVERFLOW
-            vi[top] = total
+            vi[top] = left - right
         elif op == o.MULTIPLY_INT:
             if _product_overflows(left, right):
                 return o.OVERFLOW

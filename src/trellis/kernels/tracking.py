@@ -11,7 +11,7 @@ import numpy as np
 from trellis.kernels import opcodes as o
 from trellis.kernels.arrays import Aggregates, Ints, Slots, Track
 from trellis.kernels.compile import inlined, inner
-from trellis.kernels.expressions import compare_floats
+from trellis.kernels.expressions import compare_floats, sum_overflows
 
 __all__ = ["add_row", "cut_rows"]
 
@@ -69,10 +69,9 @@ def _add_value(
         tally += 1
         if kind == o.SUM_INT:
             value = slots.ints[slot, row]
-            total = whole + value
-            if (value > 0 and total < whole) or (value < 0 and total > whole):
+            if sum_overflows(whole, value):
                 status[0] = o.OVERFLOW
-            whole = total
+            whole += value
         elif kind == o.SUM_FLOAT or kind == o.AVG:
             real += slots.floats[slot, row]
         elif kind >= o.VAR_SAMP and kind <= o.STDDEV_POP:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import permutations
 
 from trellis.algebra import pattern as p
-from trellis.algebra.pattern import Pattern
+from trellis.algebra.pattern import Pattern, variables_of
 from trellis.algebra.plan import Instruction, Op
 from trellis.errors import UnsupportedError
 
@@ -110,6 +110,11 @@ class _Emitter:
 
     def emit_repeat(self, repeat: p.Repeat, excluded: bool) -> None:
         body = repeat.body
+        if not variables_of(body):
+            # What consumes nothing holds or does not, however often it is asked.
+            if repeat.least > 0:
+                self.emit(body, excluded)
+            return
         for _ in range(repeat.least):
             self.emit(body, excluded)
         extra = None if repeat.most is None else repeat.most - repeat.least
@@ -212,7 +217,7 @@ def _is_nullable(pattern: Pattern) -> bool:
 def _pieces(pattern: Pattern) -> list[tuple[Pattern, bool]]:
     """The pattern as options in order of preference, each of which always (True) or never (False) consumes nothing."""
     if len(str(pattern)) > LIMIT:
-        raise UnsupportedError("A loop around a pattern that can be empty is too large.", cure="Simplify its body.")
+        raise _too_large()
     match pattern:
         case p.Var():
             return [(pattern, False)]
@@ -223,12 +228,16 @@ def _pieces(pattern: Pattern) -> list[tuple[Pattern, bool]]:
         case p.Exclude(body=body):
             return [(p.Exclude(piece), empty) for piece, empty in _pieces(body)]
         case p.Permute(parts=parts):
+            if len(parts) > 5:
+                raise _too_large()
             return _pieces(_alt([_concat(list(order)) for order in permutations(parts)]))
         case p.Concat(parts=parts):
             return _concat_pieces(parts)
         case p.Repeat(body=body, least=least, most=most, greedy=greedy):
             extra = None if most is None else most - least
             if _is_nullable(body):
+                if least > 50:
+                    raise _too_large()
                 inner = [piece for piece, empty in _pieces(body) if not empty]
                 required = [body] * least
                 if inner and extra != 0:
@@ -241,6 +250,10 @@ def _pieces(pattern: Pattern) -> list[tuple[Pattern, bool]]:
             some: tuple[Pattern, bool] = (p.Repeat(body, 1, most, greedy), False)
             none: tuple[Pattern, bool] = (p.Empty(), True)
             return [some, none] if greedy else [none, some]
+
+
+def _too_large() -> UnsupportedError:
+    return UnsupportedError("A loop around a pattern that can be empty is too large.", cure="Simplify its body.")
 
 
 def _concat_pieces(parts: tuple[Pattern, ...]) -> list[tuple[Pattern, bool]]:

@@ -17,7 +17,7 @@ from dataclasses import replace
 from trellis.algebra import expression as e
 from trellis.algebra.expression import At, Expression, Place
 
-__all__ = ["hoist_slots", "is_constant", "null_of"]
+__all__ = ["hoist_all", "hoist_slots", "is_constant", "may_fail", "null_of"]
 
 _CURRENT = Place()
 
@@ -35,8 +35,26 @@ _STRICT_FUNCTIONS = frozenset(
 
 
 def hoist_slots(condition: Expression) -> Expression:
-    """Move everything into slots that reads a single row."""
+    """Move everything into slots that reads a single row.
+
+    A division at another row stays with the kernel: Spark would compute it in all rows, and fail for a zero in a row
+    that nobody asks about.
+    """
     return _settle_constants(_hoist(condition))
+
+
+def may_fail(expression: Expression) -> bool:
+    """Whether an operator divides by something that is not a constant."""
+    return isinstance(expression, e.Operator) and (
+        expression.symbol in ("/", "%", "DIV") and not isinstance(expression.operands[1], e.Literal)
+    )
+
+
+def hoist_all(expression: Expression) -> Expression:
+    """The expression as one slot, where all that it reads is one row; divisions too."""
+    if isinstance(expression, At):
+        return expression
+    return _combine(e.rebuild(expression, hoist_all), always=True)
 
 
 def null_of(value: Expression) -> Expression:
@@ -71,7 +89,7 @@ def _group_operands(operator: e.Operator) -> Expression:
     return operands[0] if len(operands) == 1 else replace(operator, operands=tuple(operands))
 
 
-def _combine(expression: Expression) -> Expression:
+def _combine(expression: Expression, *, always: bool = False) -> Expression:
     """`f([x @ p], [y @ p], constant)` becomes `[f(x, y, constant) @ p]`."""
     children = e.children(expression)
     slots = [child for child in children if isinstance(child, At)]
@@ -79,6 +97,8 @@ def _combine(expression: Expression) -> Expression:
     if not slots or len({slot.place for slot in slots}) > 1 or not all(map(is_constant, others)):
         return expression
     place = slots[0].place
+    if may_fail(expression) and place != _CURRENT and not always:
+        return expression
     value = e.rebuild(expression, lambda child: child.value if isinstance(child, At) else child)
     absent = None
     if place != _CURRENT and not _is_strict(expression):

@@ -11,7 +11,7 @@ from trellis.errors import UnsupportedError
 __all__ = ["finish_list"]
 
 
-def finish_list(node: e.BoundAggregate, listed: e.Column, type_: str) -> Expression:
+def finish_list(node: e.BoundAggregate, listed: Expression, type_: str) -> Expression:
     """The aggregate over an array of its values, NULLs included. `type_` is Spark's name of the element type."""
     values = f"filter({listed}, v -> v IS NOT NULL)"
     if node.distinct or node.function == "collect_set":
@@ -20,9 +20,12 @@ def finish_list(node: e.BoundAggregate, listed: e.Column, type_: str) -> Express
     match node.function:
         case "array_agg" | "collect_list" | "collect_set":
             return e.Raw((values,))
-        case "count" | "approx_count_distinct":
-            distinct = values if node.distinct else f"array_distinct({values})"
-            return e.Raw((f"CAST(size({distinct}) AS BIGINT)",))
+        case "count":
+            return e.Raw((f"CAST(size({values}) AS BIGINT)",))
+        case "approx_count_distinct":
+            return e.Raw((f"CAST(size(array_distinct({values})) AS BIGINT)",))
+        case "any_value":
+            return e.Raw((f"CASE WHEN {some} THEN {values}[0] END",))
         case "listagg" | "string_agg":
             separator = node.arguments[1] if len(node.arguments) > 1 else e.Literal("''")
             return e.Raw((f"CASE WHEN {some} THEN array_join({values}, ", separator, ") END"))

@@ -19,11 +19,13 @@ from trellis.analysis.types import Kind
 from trellis.errors import UnsupportedError
 from trellis.kernels import opcodes as o
 from trellis.planning.columns import Columns
+from trellis.planning.hoist_slots import may_fail
 from trellis.planning.list_aggregates import finish_list
 from trellis.planning.slots import Slots, filtered_arguments, labelled
 
 __all__ = ["Measures"]
 
+_DEFERRED = ("sum", "avg", "mean", "min", "max", "count", "array_agg", "collect_list", "collect_set")
 _SUMS = ("sum", "avg", "mean")
 _EXTREMES = ("min", "max", "min_by", "max_by", "bool_and", "every", "bool_or", "any", "some")
 _SPREADS = ("std", "stddev", "stddev_samp", "stddev_pop", "variance", "var_samp", "var_pop")
@@ -38,6 +40,7 @@ class Measures:
     places: dict[Place, int] = field(default_factory=dict)
     aggregates: dict[AggregateSpec, int] = field(default_factory=dict)
     outputs: dict[Output, str] = field(default_factory=dict)
+    lenient: bool = False
 
     def finish(self, measure: Expression) -> Expression:
         """The measure over the outputs of the matcher."""
@@ -87,8 +90,10 @@ class Measures:
         arguments = filtered_arguments(node)
         if any(isinstance(part, e.MatchNumber) for argument in arguments for part in e.walk(argument)):
             return self._numbered(node)
-        if node.function == "any_value":
+        if node.function == "any_value" and node.condition is None:
             return self._value(arguments[0], Place(node.variables, from_first=True, final=node.final))
+        if self._should_wait(node, arguments):
+            return self._deferred(node, arguments[0])
         if self._in_kernel(node, arguments):
             spec, _ = self.slots.aggregate(node, self.columns, in_condition=False)
             number = self.aggregates.setdefault(spec, len(self.aggregates))
@@ -103,6 +108,27 @@ class Measures:
         first = self._for_each_variable(arguments[0])
         listed = self.output(ListAggregate(node.variables, first, node.final))
         return finish_list(node, listed, self.columns.type_text(labelled(arguments[0], "")))
+
+    def _should_wait(self, node: e.BoundAggregate, arguments: tuple[Expression, ...]) -> bool:
+        """Whether Spark must compute the argument after the match: a division may fail in rows that do not count."""
+        parts = [part for argument in arguments for part in e.walk(argument)]
+        simple = all(not isinstance(part, (e.Raw, e.Call, e.Classifier)) for part in parts)
+        flat = all(len(part.path) == 1 for part in parts if isinstance(part, e.Column))
+        one = len(arguments) == 1 and node.function in _DEFERRED
+        return not self.lenient and one and simple and flat and any(map(may_fail, parts))
+
+    def _deferred(self, node: e.BoundAggregate, argument: Expression) -> Expression:
+        """The aggregate over the rows of the match, as structs of the columns that its argument reads."""
+        columns = tuple(dict.fromkeys(part for part in e.walk(argument) if isinstance(part, e.Column)))
+        rows = self.output(
+            ListAggregate(node.variables, self._for_each_variable(e.Call("struct", columns)), node.final)
+        )
+
+        def of_row(part: Expression) -> Expression:
+            return e.Raw((f"r.{part}",)) if isinstance(part, e.Column) else e.rebuild(part, of_row)
+
+        values = e.Raw((f"transform({rows}, r -> {of_row(argument)})",))
+        return finish_list(node, values, self.columns.type_text(argument))
 
     def _numbered(self, node: e.BoundAggregate) -> Expression:
         """MATCH_NUMBER() is the same in all rows of a match: only COUNT and extremes of it alone make sense."""
@@ -129,6 +155,8 @@ class Measures:
 
     def _in_kernel(self, node: e.BoundAggregate, arguments: Sequence[Expression]) -> bool:
         """Whether the kernel can compute it; otherwise Spark does, from the list of values."""
+        if node.distinct and any(isinstance(part, e.Classifier) for a in arguments for part in e.walk(a)):
+            return False
         if node.function in ("count", "count_if"):
             types = [self.columns.type_of(labelled(argument, "")) for argument in arguments]
             return not node.distinct or (len(arguments) == 1 and types[0] is not None)
@@ -144,4 +172,6 @@ class Measures:
         return node.function in _EXTREMES
 
     def _for_each_variable(self, argument: Expression) -> tuple[str, ...]:
-        return tuple(self.columns.ship(labelled(argument, name)) for name in self.slots.variables)
+        # A pattern without variables has values of a type, too, though never any value.
+        names = self.slots.variables or ("",)
+        return tuple(self.columns.ship(labelled(argument, name)) for name in names)

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from trellis.algebra import expression as e
 from trellis.algebra.expression import At, Expression, Pair, Place
 from trellis.errors import UnsupportedError
-from trellis.planning.hoist_slots import is_constant, null_of
+from trellis.planning.hoist_slots import hoist_all, is_constant, null_of
 
 __all__ = ["FIRST_ROW", "columns_of", "pair_slots", "without_first", "without_rows", "without_second"]
 
@@ -28,6 +28,8 @@ def pair_slots(expression: Expression, is_possible: Callable[[Expression], bool]
     if is_possible(expression):
         return expression
     places = _places(expression)
+    if places is not None and len(places) == 1:
+        return hoist_all(expression)
     if places is not None and len(places) == 2:
         first, second = places
         return Pair(_for_rows(expression, first), first, second, span=expression.span)

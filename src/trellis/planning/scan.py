@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 from trellis.algebra import expression as e
 from trellis.algebra.bound import BoundQuery
 from trellis.algebra.expression import Expression
 from trellis.algebra.plan import Instruction, MatchPlan, Merge, PairPlan, ScanPlan
-from trellis.errors import BindingError
+from trellis.errors import BindingError, UnsupportedError
 from trellis.kernels import opcodes as o
 from trellis.planning.automaton import compile_pattern
 from trellis.planning.columns import Columns, TypesOf
@@ -36,7 +38,7 @@ def plan_scan(bound: BoundQuery, types_of: TypesOf, hints: Hints, *, lenient: bo
     columns.learn([*keys, *order])
     _check_order(bound, columns)
     conditions = plan_conditions(bound, columns, hints, lenient=lenient)
-    measures = Measures(columns, Slots(bound.variables))
+    measures = Measures(columns, Slots(bound.variables), lenient=lenient)
     finished = _finish(bound, keys, measures)
     window = plan_window(bound, columns)
     key_names = tuple(columns.ship(key) for key in keys)
@@ -47,6 +49,7 @@ def plan_scan(bound: BoundQuery, types_of: TypesOf, hints: Hints, *, lenient: bo
         order = [row]
     order_names = [columns.project(expression) for expression in order]
     row_local = all(condition.where != "kernel" for condition in conditions.conditions)
+    _check_arrow(columns)
     return ScanPlan(
         projected=tuple((name, expression) for expression, name in columns.names.items()),
         sorted_by=_sort(bound if pairs is None else None, key_names, order_names, columns),
@@ -77,6 +80,18 @@ def plan_scan(bound: BoundQuery, types_of: TypesOf, hints: Hints, *, lenient: bo
         rules=_rules(conditions, pairs, hints),
         pairs=pairs,
     )
+
+
+def _check_arrow(columns: Columns) -> None:
+    """Spark must be able to hand every column to Python."""
+    for expression, name in columns.names.items():
+        type_ = columns.type_text(expression)
+        if name in columns.shipped and re.search(r"interval (year|month)|^interval$", type_):
+            raise UnsupportedError(
+                f"Spark cannot hand the type {type_} of {expression} to Python.",
+                cure="Cast it to STRING, or leave it out in a subquery.",
+                span=expression.span,
+            )
 
 
 def _pairs(bound: BoundQuery, keys: list[Expression], conditions: Conditions) -> PairPlan | None:
@@ -118,10 +133,14 @@ def _merges(
 
 
 def _comparable_key(expression: Expression, columns: Columns) -> Expression:
-    """A partition key as Spark groups it: zeros of both signs are one value, and so are all NaNs."""
-    if columns.type_text(expression) not in ("float", "double"):
-        return expression
+    """A partition key as Spark groups it: zeros of both signs are one value, and so are all NaNs and collated texts."""
     type_ = columns.type_text(expression)
+    if type_.startswith("string collate"):
+        key = e.Raw(("collation_key(", expression, ")"))
+        columns.types[key] = "binary"
+        return key
+    if type_ not in ("float", "double"):
+        return expression
     value = e.Raw(("CASE WHEN isnan(", expression, f") THEN CAST('NaN' AS {type_}) ELSE ", expression, " + 0 END"))
     key = e.Raw(("CAST(", value, f" AS {type_})"))
     columns.types[key] = type_
@@ -166,7 +185,7 @@ def _sort(
 
 def _finish(bound: BoundQuery, keys: list[Expression], measures: Measures) -> tuple[tuple[str, Expression], ...]:
     """The columns of the result in the standard's order."""
-    partition = [(name, measures.carried(expression)) for name, expression in bound.partition_by]
+    partition = list({name: measures.carried(expression) for name, expression in bound.partition_by}.items())
     values: list[tuple[str, Expression]] = []
     for name, measure in bound.measures:
         values.append((name, measures.finish(measure)))
@@ -175,7 +194,8 @@ def _finish(bound: BoundQuery, keys: list[Expression], measures: Measures) -> tu
     if bound.query.rows_per_match.name == "ALL_WITH_UNMATCHED":
         matched = e.Operator("IS NOT NULL", (measures.finish(e.MatchNumber()),))
         values = [(name, e.Case(((matched, value),))) for name, value in values]
-    order = [(name, measures.carried(expression)) for name, expression in bound.order_by if name not in dict(partition)]
+    sorts = {name: measures.carried(expression) for name, expression in bound.order_by if name not in dict(partition)}
+    order = list(sorts.items())
     named = {name for name, _ in (*partition, *order)}
     rest = [(name, measures.carried(e.Column((name,)))) for name in bound.columns if name not in named]
     return (*partition, *order, *values, *rest)

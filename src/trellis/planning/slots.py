@@ -73,7 +73,7 @@ class Slots:
             values = [labelled(arguments[0], name) for name in self.variables]
             second = tuple(self.add(value, columns.require_type(value), columns) for value in values)
         previous = -1
-        if node.distinct and function in ("count", "sum", "avg", "mean"):
+        if slots and node.distinct and function in ("count", "sum", "avg", "mean"):
             if len(set(slots)) > 1:
                 raise UnsupportedError(
                     "DISTINCT over a value that depends on CLASSIFIER() is not supported.", span=node.span
@@ -140,7 +140,9 @@ def filtered_arguments(node: e.BoundAggregate) -> tuple[Expression, ...]:
         arguments = (e.Case(((arguments[0], e.Literal("TRUE")),)),)
     elif node.function == "count" and len(arguments) > 1:
         present = tuple(e.Operator("IS NOT NULL", (argument,)) for argument in arguments)
-        arguments = (e.Case(((e.Operator("AND", present), e.Literal("TRUE")),)),)
+        # Several values that must differ together are one text.
+        value = e.Call("to_json", (e.Call("struct", arguments),)) if node.distinct else e.Literal("TRUE")
+        arguments = (e.Case(((e.Operator("AND", present), value),)),)
     if condition is None:
         return arguments
     if not arguments:

@@ -44,13 +44,17 @@ def plan_window(bound: BoundQuery, columns: Columns) -> WindowSpec | None:
         # A date has no hours: as a timestamp without zone it can be compared with any deadline.
         key = e.Raw(("CAST(", key, " AS TIMESTAMP_NTZ)"))
     sign = "-" if descending else "+"
-    if type_.kind is Kind.INTEGER:
-        # Decimals do not overflow; for whole numbers the last key allowed is a whole number too.
-        wide = e.Operator(sign, (e.Raw(("CAST(", key, " AS DECIMAL(38, 6))")), within))
-        whole = e.Raw(("ceil(" if descending else "floor(", wide, ")"))
-        bounded = e.Raw(("least(greatest(", whole, f", {-(2**63)}BD), {2**63 - 1}BD)"))
-        deadline: e.Expression = e.Raw(("CAST(", bounded, " AS BIGINT)"))
-    elif type_.kind in (Kind.DECIMAL, Kind.FLOAT):
+    if type_.kind in (Kind.INTEGER, Kind.DECIMAL):
+        # Keys have a fixed number of digits, and so has the last key allowed; decimals do not overflow on the way.
+        scale, digits = type_.scale, 19 if type_.kind is Kind.INTEGER else 18
+        most = f"{10 ** (digits - scale) - 1}BD" if type_.kind is Kind.DECIMAL else f"{2**63 - 1}BD"
+        least = f"-{most}" if type_.kind is Kind.DECIMAL else f"-{2**63}BD"
+        wide = e.Operator(sign, (e.Raw(("CAST(", key, f" AS DECIMAL(38, {scale}))")), within))
+        whole = e.Raw(("ceil(" if descending else "floor(", wide, f", {scale})"))
+        bounded = e.Raw(("least(greatest(", whole, f", {least}), {most})"))
+        target = "BIGINT" if type_.kind is Kind.INTEGER else f"DECIMAL(18, {scale})"
+        deadline: e.Expression = e.Raw(("CAST(", bounded, f" AS {target})"))
+    elif type_.kind is Kind.FLOAT:
         key = e.Raw(("CAST(", key, " AS DOUBLE)"))
         deadline = e.Raw(("CAST(", e.Operator(sign, (key, within)), " AS DOUBLE)"))
     else:

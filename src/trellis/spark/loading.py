@@ -66,7 +66,10 @@ def load_slots(chunk: Chunk, sources: tuple[SlotSource, ...], dictionary: Dictio
     pairs: list[pa.Array] = []
     for number, source in enumerate(sources):
         if source.held == "previous":
-            ints[number] = _previous(ints[source.of], known[source.of], chunk.offsets)
+            values = ints[source.of]
+            if sources[source.of].held == "float":
+                values = _canonical(floats[source.of])
+            ints[number] = _previous(values, known[source.of], chunk.offsets)
             known[number] = True
             continue
         if source.held == "code":
@@ -229,6 +232,13 @@ def _bits(column: pa.Array) -> Ints:
     if not pa.types.is_floating(column.type):
         return _integers(column)
     bits: Ints = np.array(_floats(column)).view(np.int64)
+    return bits
+
+
+def _canonical(values: NDArray[np.float64]) -> Ints:
+    """The bits of floats, the same for equal values: zeros of both signs, and all NaNs."""
+    canonical = np.where(np.isnan(values), np.nan, values + 0.0)
+    bits: Ints = canonical.view(np.int64)
     return bits
 
 
