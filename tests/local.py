@@ -112,7 +112,7 @@ def evaluate(expression: Expression, row: Row) -> Any:
         case e.Raw(parts=("CAST(", value, str() as rest)):
             result = evaluate(value, row)  # type: ignore[arg-type]
             return float(result) if "DOUBLE" in rest and result is not None else result
-        case e.Raw(parts=("floor(" | "ceil(", value, ")")):
+        case e.Raw(parts=("floor(" | "ceil(", value, str())):
             return evaluate(value, row)  # type: ignore[arg-type]
         case e.Raw(parts=("least(greatest(", value, *_)):
             return evaluate(value, row)  # type: ignore[arg-type]

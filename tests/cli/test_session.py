@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import io
+import socket
 from argparse import Namespace
 from typing import Any
 
@@ -8,6 +9,7 @@ import pytest
 
 from trellis.cli import session
 from trellis.cli.failures import Told
+from trellis.errors import ResourceError
 
 
 def arguments(**changed: Any) -> Namespace:
@@ -50,6 +52,20 @@ def test_where_spark_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     assert session.remote_of(arguments()) == "sc://y" and not session.wants_local(arguments())
     assert session.remote_of(arguments(remote="sc://x")) == "sc://x"
     assert session.remote_of(arguments(master="local")) is None  # what is said wins over what is set
+
+
+def test_a_server_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(session, "getproxies", dict)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        session._require_server(f"sc://127.0.0.1:{port}/;user_id=me")
+    with pytest.raises(ResourceError, match=f"answers at sc://127.0.0.1:{port}: "):
+        session._require_server(f"sc://127.0.0.1:{port}")
+    with pytest.raises(ResourceError, match="answers at"):
+        session._require_server("sc://127.0.0.1:port")
+    session._require_server("local[2]")
+    monkeypatch.setattr(session, "getproxies", lambda: {"https": "http://proxy"})
+    session._require_server(f"sc://127.0.0.1:{port}")  # a proxy decides who is there
 
 
 def test_a_death_is_told_with_the_last_words() -> None:

@@ -6,11 +6,14 @@ import contextlib
 import logging
 import os
 import re
+import socket
 import sys
 import tempfile
 from argparse import Namespace
 from collections.abc import Callable, Iterator
 from typing import IO, Any
+from urllib.parse import urlsplit
+from urllib.request import getproxies
 
 from pyspark.errors import PySparkRuntimeError
 from pyspark.logger import PySparkLogger
@@ -69,6 +72,7 @@ def _hush() -> None:
 
 @contextlib.contextmanager
 def _connected(remote: str, args: Namespace) -> Iterator[SparkSession]:
+    _require_server(remote)
     builder = SparkSession.builder.remote(remote).appName("trellis")
     for key, value in {**_ALWAYS, **dict(args.conf)}.items():
         builder = builder.config(key, value)
@@ -82,6 +86,17 @@ def _connected(remote: str, args: Namespace) -> Iterator[SparkSession]:
     finally:
         with contextlib.suppress(Exception):  # the work is done, or its own error tells more
             spark.stop()
+
+
+def _require_server(remote: str) -> None:
+    """Knock first: PySpark would try for ten minutes to reach a server that is not there, and ten more to leave it."""
+    place = urlsplit(remote)
+    if place.scheme != "sc" or any(getproxies().get(kind) for kind in ("http", "https", "grpc")):
+        return
+    try:
+        socket.create_connection((place.hostname or "", place.port or 15002), timeout=10).close()
+    except (OSError, ValueError) as error:
+        raise ResourceError(f"No Spark Connect server answers at {remote}: {error}.") from error
 
 
 @contextlib.contextmanager

@@ -286,10 +286,13 @@ def evaluate(
                     vi[top] = -vi[top]
         elif op == o.SCALE_INT:
             if vk[top]:
-                if _product_overflows(vi[top], program.ints[a]):
+                if not _product_overflows(vi[top], program.ints[a]):
+                    vi[top] = vi[top] * program.ints[a]
+                elif code[pc - 1, 2] == 1:
+                    vi[top] = _MOST if vi[top] > 0 else _LEAST
+                else:
                     status[0] = o.OVERFLOW
                     return False
-                vi[top] = vi[top] * program.ints[a]
         elif op == o.SAME_INT or op == o.SAME_FLOAT:
             top -= 1
             both = vk[top] and vk[top + 1]
@@ -393,6 +396,8 @@ def _product_overflows(left: int, right: int) -> bool:
         return False
     if left == _LEAST or right == _LEAST:
         return True
+    if left == -1 or right == -1:
+        return False
     if (left > 0) == (right > 0):
         return abs(left) > _MOST // abs(right)
     # The least product is one further from zero than the greatest.

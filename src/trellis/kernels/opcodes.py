@@ -27,7 +27,7 @@ CURRENT_ROW, ANY_ROW = -1, -2
     AGGREGATE_FLOAT,
     TO_FLOAT,
     TO_INT,
-    SCALE_INT,  # a: constant, the factor
+    SCALE_INT,  # a: constant, the factor; b: 1 to cut what leaves int64 instead of failing
     UNSCALE,  # a: float constant, the divisor
     ADD_INT,
     SUBTRACT_INT,

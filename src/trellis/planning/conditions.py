@@ -10,7 +10,7 @@ from trellis.algebra.bound import BoundQuery
 from trellis.algebra.expression import Expression, Place
 from trellis.algebra.plan import AggregateSpec, Condition, ProgramSpec, Register
 from trellis.analysis.types import Kind
-from trellis.errors import BindingError, UnsupportedError
+from trellis.errors import BindingError
 from trellis.planning.columns import Columns
 from trellis.planning.hints import Hints
 from trellis.planning.hoist_slots import hoist_slots, is_constant
@@ -18,6 +18,7 @@ from trellis.planning.merge_states import registers_of, sets_of
 from trellis.planning.pair_slots import pair_slots
 from trellis.planning.program import ProgramBuilder
 from trellis.planning.slots import Slots, labelled
+from trellis.planning.typing_rules import NotInKernelError
 
 __all__ = ["Conditions", "plan_conditions"]
 
@@ -91,7 +92,7 @@ def _is_possible(condition: Expression, columns: Columns, variables: tuple[str, 
     builder = ProgramBuilder(trial, Slots(variables))
     try:
         builder.emit(condition, builder.infer(condition))
-    except UnsupportedError:
+    except NotInKernelError:
         return False
     return True
 

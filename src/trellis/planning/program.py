@@ -202,8 +202,13 @@ class ProgramBuilder:
         common = common_type(self.infer(left), self.infer(right))
         if common is None:
             raise mismatch(operator, self.infer(left), self.infer(right))
-        self.emit(left, common)
-        self.emit(right, common)
+        for side in (left, right):
+            have = self.infer(side)
+            scaled = common.kind is Kind.DECIMAL and common.scale > have.scale
+            self.emit(side, have if scaled else common)
+            if scaled:
+                # If this side leaves int64, it is beyond everything that the other side can hold: it may be cut.
+                self.code.append((o.SCALE_INT, self._int(10 ** (common.scale - have.scale)), 1))
         if operator.symbol == "<=>":
             self._pop(o.SAME_FLOAT if common.is_float else o.SAME_INT)
         else:

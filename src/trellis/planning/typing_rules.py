@@ -13,7 +13,7 @@ from trellis.planning.literals import read_literal
 from trellis.planning.operators import ARITHMETIC, FLOAT_FUNCTIONS
 from trellis.planning.slots import Slots
 
-__all__ = ["BOOLEAN", "DOUBLE", "INSTANTS", "TypingRules", "mismatch", "unsupported"]
+__all__ = ["BOOLEAN", "DOUBLE", "INSTANTS", "NotInKernelError", "TypingRules", "mismatch", "unsupported"]
 
 BOOLEAN = Type(Kind.BOOLEAN)
 DOUBLE = Type(Kind.FLOAT)
@@ -107,7 +107,7 @@ class TypingRules:
                 return DOUBLE if symbol == "/" else left if left.bits >= right.bits else right
             a, b = as_decimal(left), as_decimal(right)
             if symbol == "/":
-                raise UnsupportedError(
+                raise NotInKernelError(
                     "A division of decimals between rows is not supported.",
                     cure="Cast one side to DOUBLE.",
                     span=expression.span,
@@ -129,9 +129,13 @@ class TypingRules:
         raise mismatch(expression, left, right)
 
 
-def unsupported(expression: Expression) -> UnsupportedError:
+class NotInKernelError(UnsupportedError):
+    """Kernels cannot compute this, but Spark can: a function of two rows may become a table of pairs."""
+
+
+def unsupported(expression: Expression) -> NotInKernelError:
     """The error for what kernels cannot compute."""
-    return UnsupportedError(
+    return NotInKernelError(
         f"A condition cannot compute this between several rows: {expression}.",
         cure="Apply the function to the columns of one row at a time, or compute a column before the match.",
         span=expression.span,
