@@ -1,6 +1,6 @@
-"""Trellis without Spark: the same parser, binder, planner, worker and kernels; only scalar expressions are evaluated here.
+"""Trellis without Spark: the same parser, binder, planner, worker and kernels.
 
-Scalar expressions are evaluated one row at a time, for the small language that the property tests use.
+Only scalar expressions are evaluated here, one row at a time, for the small language that the property tests use.
 """
 
 from __future__ import annotations

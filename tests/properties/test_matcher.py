@@ -6,8 +6,9 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+import numba
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import local
@@ -20,6 +21,9 @@ from trellis.errors import DataError
 _SCHEMA = [("id", "int"), ("k", "int"), ("t", "int"), ("x", "int"), ("y", "double"), ("s", "string"), ("b", "boolean")]
 
 Case = tuple[list[dict[str, Any]], list[str], NaiveQuery]
+
+# Thousands of cases in a normal run. Without the JIT a case takes a hundred times as long.
+more = settings(max_examples=settings().max_examples * (1 if numba.config.DISABLE_JIT else 20))
 
 hints = st.fixed_dictionaries(
     {
@@ -61,11 +65,13 @@ def assert_same(actual: Sequence[dict[str, Any]], expected: Sequence[dict[str, A
                 assert mine == value, (name, actual, expected)
 
 
+@more
 @given(cases(), hints)
 def test_matcher_is_naive(case: Case, options: dict[str, Any]) -> None:
     check(case, options)
 
 
+@more
 @given(row_local_cases(), hints)
 def test_matcher_is_naive_where_conditions_look_at_rows_only(case: Case, options: dict[str, Any]) -> None:
     check(case, options)

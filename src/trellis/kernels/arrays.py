@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 __all__ = [
     "Aggregates",
+    "Array",
     "Automaton",
     "Bools",
     "Bytes",

@@ -386,8 +386,8 @@ def _choose(op: int, top: int, vi: Ints, vf: Floats, vk: Bools) -> None:
 def sum_overflows(left: int, right: int) -> bool:
     """Whether a sum leaves int64. Asked before adding: compilers take it for granted that sums do not overflow."""
     if right > 0:
-        return left > _MOST - right
-    return left < _LEAST - right
+        return bool(left > _MOST - right)
+    return bool(left < _LEAST - right)
 
 
 @inlined
@@ -399,10 +399,10 @@ def _product_overflows(left: int, right: int) -> bool:
     if left == -1 or right == -1:
         return False
     if (left > 0) == (right > 0):
-        return abs(left) > _MOST // abs(right)
+        return bool(abs(left) > _MOST // abs(right))
     # The least product is one further from zero than the greatest.
     most = _MOST // abs(right)
-    return abs(left) > (most + 1 if _MOST - most * abs(right) == abs(right) - 1 else most)
+    return bool(abs(left) > (most + 1 if _MOST - most * abs(right) == abs(right) - 1 else most))
 
 
 @inlined

@@ -31,7 +31,7 @@ class Hints:
 
     off: tuple[str, ...] = ()
     search: str = "auto"
-    step_budget: int = 10_000_000_000
+    step_budget: int = 2_000_000_000
     chunk_rows: int = 1 << 17
 
     def on(self, rule: str) -> bool:

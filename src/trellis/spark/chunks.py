@@ -1,7 +1,7 @@
 """Record batches in, chunks of whole series out.
 
-Rows arrive sorted by key. A chunk ends where the key changes, so memory is bounded by the largest series and the size of a
-chunk, never by the partition.
+Rows arrive sorted by key. A chunk ends where the key changes, so memory is bounded by the largest series and the size
+of a chunk, never by the partition.
 """
 
 from __future__ import annotations

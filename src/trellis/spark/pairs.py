@@ -16,7 +16,7 @@ __all__ = ["add_pairs", "sort_column"]
 
 
 def add_pairs(frame: DataFrame, plan: PairPlan, session: Session) -> DataFrame:
-    """The frame with its rows numbered (`plan.row`) in the order of their series, and one array for each pair function."""
+    """The frame with its rows numbered in the order of their series, and one array for each pair function."""
     keys = [(f"__k{number}", key) for number, key in enumerate(plan.keys)]
     order = [(f"__o{number}", key) for number, (key, _, _) in enumerate(plan.order)]
     columns = [(name, e.Column((name,))) for name in frame.columns]

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from pyspark.errors import AnalysisException, ParseException, PySparkException
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
@@ -51,7 +51,9 @@ class Session:
 
     def types_of(self, frame: DataFrame, expressions: Sequence[Expression]) -> Sequence[str]:
         """The types of expressions over a DataFrame, without running anything."""
-        known = {e.Column((column.name,)): column.dataType.simpleString() for column in frame.schema}
+        known: dict[Expression, str] = {
+            e.Column((column.name,)): column.dataType.simpleString() for column in frame.schema
+        }
         asked = [expression for expression in expressions if expression not in known]
         if asked:
             if any(isinstance(node, e.Column) and len(node.path) > 1 for asking in asked for node in e.walk(asking)):
@@ -107,7 +109,7 @@ def _needs_statement(expression: Expression) -> bool:
 _QUERY = re.compile(r"\(\s*(SELECT|WITH|FROM|VALUES|TABLE)\b", re.IGNORECASE)
 
 
-def _column(expression: Expression) -> object:
+def _column(expression: Expression) -> Column:
     if isinstance(expression, e.Column) and len(expression.path) == 1:
         return F.col(str(expression))
     return F.expr(str(expression))

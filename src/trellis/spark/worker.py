@@ -16,6 +16,7 @@ from trellis.kernels.expressions import evaluate_rows
 from trellis.kernels.matches import find_matches
 from trellis.kernels.measures import find_aggregates, find_places, label_rows
 from trellis.kernels.room import longer_paths, more_room, new_matches, new_track, new_work
+from trellis.kernels.vectors import evaluate_columns
 from trellis.planning.merge_states import sets_of
 from trellis.spark import loading
 from trellis.spark.chunks import Chunk, read_chunks
@@ -86,11 +87,11 @@ class Matcher:
         self._check(status, chunk)
         matches = self._find(chunk, conditions, program, slots, work, by_table, longest, status)
         self._check(status, chunk)
-        found, used = int(matches.progress[2]), int(matches.progress[3])
-        starts, stops, owners = matches.starts[:found], matches.stops[:found], matches.owners[:found]
+        count, used = int(matches.progress[2]), int(matches.progress[3])
+        starts, stops, owners = matches.starts[:count], matches.stops[:count], matches.owners[:count]
         paths = matches.paths[:used]
         mode = _MODES[plan.rows_per_match]
-        most = found + (used if mode != o.ONE_ROW else 0) + (chunk.table.num_rows if mode == o.ALL_UNMATCHED else 0)
+        most = count + (used if mode != o.ONE_ROW else 0) + (chunk.table.num_rows if mode == o.ALL_UNMATCHED else 0)
         row, match, number, seen = (np.empty(most, np.int64) for _ in range(4))
         rows = label_rows(chunk.offsets, starts, stops, owners, paths, self.automaton, mode, row, match, number, seen)
         if rows == 0:
@@ -202,6 +203,10 @@ class Matcher:
         for number, condition in enumerate(local):
             if condition.where == "spark":
                 bits[number] = loading.bits_of(chunk, condition.column)
+                continue
+            columns = evaluate_columns(condition.begin, condition.end, program, slots, self.places, chunk.offsets)
+            if columns is not None:
+                bits[number] = columns
             elif status[0] == o.DONE:
                 evaluate_rows(
                     condition.begin,
@@ -261,7 +266,7 @@ class Matcher:
             case o.OUT_OF_STEPS:
                 return ResourceError(
                     f"The search was given up after {self.plan.budget:,} steps in one partition, at {where}.",
-                    cure="Bound the pattern (WITHIN, {n,m}), make conditions stricter, or raise hints={'step_budget': ...}.",
+                    cure="Bound the pattern (WITHIN, {n,m}), make conditions stricter, or raise the hint step_budget.",
                 )
             case o.SKIP_MISSING:
                 return DataError(
