@@ -223,7 +223,7 @@ def test_hoisted_expressions_are_not_evaluated_where_no_match_asks(spark: SparkS
         DEFINE A AS x > 0 AND id = 1, B AS B.id * 20 > 100 / A.x)"""
     assert rows(trellis.sql(text, f=frame)) == [(1, 2)]
     text = """SELECT * FROM {f} MATCH_RECOGNIZE (
-        ORDER BY id MEASURES A.id AS a, B.id AS b PATTERN (A B) DEFINE A AS id = 1, B AS CAST(A.s AS INT) > B.id)"""
+        ORDER BY id MEASURES A.id AS a, B.id AS b PATTERN (A B) DEFINE A AS id = 1, B AS try_cast(A.s AS INT) > B.id)"""
     assert rows(trellis.sql(text, f=frame)) == [(1, 2)]
 
 
@@ -274,10 +274,12 @@ def test_partitions_of_floats_and_nulls(spark: SparkSession) -> None:
 
 
 def test_partitions_of_collated_strings(spark: SparkSession) -> None:
-    """Where Spark says that two strings are equal, they are one partition."""
+    """Workers cannot tell which strings a collation takes for equal: refused, with a cure that works."""
     text = """SELECT n FROM (SELECT s COLLATE UTF8_LCASE AS s, id FROM VALUES ('a', 1), ('A', 2), ('a', 3) AS v(s, id))
-        MATCH_RECOGNIZE (PARTITION BY s ORDER BY id MEASURES count(*) AS n PATTERN (A+))"""
-    assert rows(trellis.sql(text, spark=spark)) == [(3,)]
+        MATCH_RECOGNIZE (PARTITION BY %s ORDER BY id MEASURES count(*) AS n PATTERN (A+))"""
+    with pytest.raises(BindingError, match="collate"):
+        trellis.sql(text % "s", spark=spark)
+    assert rows(trellis.sql(text % "lower(s) COLLATE UTF8_BINARY", spark=spark)) == [(3,)]
 
 
 @connect
@@ -391,7 +393,6 @@ def test_conditions_between_rows(spark: SparkSession, condition: str) -> None:
         "B.arr > A.arr",
         "B.id > A.nu",
         "B.mp = A.mp",
-        "levenshtein(A.nu, string(B.id)) > 1",
         "B.ts > A.id",
         "B.id",
         "B.id + A.id",

@@ -17,7 +17,7 @@ from dataclasses import replace
 from trellis.algebra import expression as e
 from trellis.algebra.expression import At, Expression, Place
 
-__all__ = ["hoist_all", "hoist_slots", "is_constant", "may_fail", "null_of"]
+__all__ = ["hoist_all", "hoist_slots", "is_cast", "is_constant", "may_fail", "null_of"]
 
 _CURRENT = Place()
 
@@ -48,6 +48,11 @@ def may_fail(expression: Expression) -> bool:
     return isinstance(expression, e.Operator) and (
         expression.symbol in ("/", "%", "DIV") and not isinstance(expression.operands[1], e.Literal)
     )
+
+
+def is_cast(expression: Expression) -> bool:
+    """Whether an expression is a CAST, which fails for a value that does not fit."""
+    return isinstance(expression, e.Raw) and isinstance(expression.parts[0], str) and expression.parts[0] == "CAST("
 
 
 def hoist_all(expression: Expression) -> Expression:

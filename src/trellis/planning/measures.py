@@ -19,7 +19,7 @@ from trellis.analysis.types import Kind
 from trellis.errors import UnsupportedError
 from trellis.kernels import opcodes as o
 from trellis.planning.columns import Columns
-from trellis.planning.hoist_slots import may_fail
+from trellis.planning.hoist_slots import is_cast, may_fail
 from trellis.planning.list_aggregates import finish_list
 from trellis.planning.slots import Slots, filtered_arguments, labelled
 
@@ -110,12 +110,12 @@ class Measures:
         return finish_list(node, listed, self.columns.type_text(labelled(arguments[0], "")))
 
     def _should_wait(self, node: e.BoundAggregate, arguments: tuple[Expression, ...]) -> bool:
-        """Whether Spark must compute the argument after the match: a division may fail in rows that do not count."""
+        """Whether Spark must compute the argument after the match: a division or a cast may fail in rows that do not count."""
         parts = [part for argument in arguments for part in e.walk(argument)]
-        simple = all(not isinstance(part, (e.Raw, e.Call, e.Classifier)) for part in parts)
+        simple = all(not isinstance(part, (e.Raw, e.Call, e.Classifier)) or is_cast(part) for part in parts)
         flat = all(len(part.path) == 1 for part in parts if isinstance(part, e.Column))
         one = len(arguments) == 1 and node.function in _DEFERRED
-        return not self.lenient and one and simple and flat and any(map(may_fail, parts))
+        return not self.lenient and one and simple and flat and any(may_fail(part) or is_cast(part) for part in parts)
 
     def _deferred(self, node: e.BoundAggregate, argument: Expression) -> Expression:
         """The aggregate over the rows of the match, as structs of the columns that its argument reads."""

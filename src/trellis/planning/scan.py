@@ -133,12 +133,8 @@ def _merges(
 
 
 def _comparable_key(expression: Expression, columns: Columns) -> Expression:
-    """A partition key as Spark groups it: zeros of both signs are one value, and so are all NaNs and collated texts."""
+    """A partition key as Spark groups it: zeros of both signs are one value, and so are all NaNs."""
     type_ = columns.type_text(expression)
-    if type_.startswith("string collate"):
-        key = e.Raw(("collation_key(", expression, ")"))
-        columns.types[key] = "binary"
-        return key
     if type_ not in ("float", "double"):
         return expression
     value = e.Raw(("CASE WHEN isnan(", expression, f") THEN CAST('NaN' AS {type_}) ELSE ", expression, " + 0 END"))
@@ -152,11 +148,14 @@ def _check_order(bound: BoundQuery, columns: Columns) -> None:
         for _, expression in keys:
             type_ = columns.type_text(expression)
             unfit = ("map", "variant", "interval month", "calendar")
+            collated = what == "PARTITION BY" and type_.startswith("string collate")
             nested = what == "PARTITION BY" and type_.startswith(("array", "struct"))
-            if type_ == "interval" or type_.startswith(unfit) or "map<" in type_ or nested:
+            if type_ == "interval" or type_.startswith(unfit) or "map<" in type_ or nested or collated:
                 raise BindingError(
                     f"{what} cannot use the type {type_}.",
-                    cure="Name a field of it, or cast it to STRING.",
+                    cure="Use lower(x) COLLATE UTF8_BINARY."
+                    if collated
+                    else "Name a field of it, or cast it to STRING.",
                     span=expression.span,
                 )
 
