@@ -90,8 +90,8 @@ def explain(
 ) -> str:
     """Say how a statement would run, without running it.
 
-    For each MATCH_RECOGNIZE: the logical plan, how each condition was split (computed by Spark, as a bit, by the kernel,
-    or slow), the rules that fired, and the physical plan. Parameters are those of `sql`.
+    For each MATCH_RECOGNIZE: the logical plan, how each condition was split (computed by Spark, as a bit, by the
+    kernel, or slow), the rules that fired, and the physical plan. Parameters are those of `sql`.
 
     Parameters
     ----------

@@ -272,7 +272,7 @@ class Place:
     def __str__(self) -> str:
         rows = "row" if self.variables is None else "|".join(sorted(self.variables))
         text = f"{'FIRST' if self.from_first else 'LAST'}({rows}{f', {self.offset}' if self.offset else ''})"
-        if self == Place():
+        if self == Place(shift=self.shift):
             text = "CURRENT"
         elif self.final:
             text = f"FINAL {text}"

@@ -110,7 +110,7 @@ class Measures:
         return finish_list(node, listed, self.columns.type_text(labelled(arguments[0], "")))
 
     def _should_wait(self, node: e.BoundAggregate, arguments: tuple[Expression, ...]) -> bool:
-        """Whether Spark must compute the argument after the match: a division or a cast may fail in rows that do not count."""
+        """Whether Spark computes the argument after the match, since it may fail in rows that do not count."""
         parts = [part for argument in arguments for part in e.walk(argument)]
         simple = all(not isinstance(part, (e.Raw, e.Call, e.Classifier)) or is_cast(part) for part in parts)
         flat = all(len(part.path) == 1 for part in parts if isinstance(part, e.Column))

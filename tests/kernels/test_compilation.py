@@ -1,0 +1,39 @@
+"""Kernels are compiled once: every chunk has the same types as the one that warms them up."""
+
+from __future__ import annotations
+
+import numba
+import pytest
+
+import local
+from trellis.kernels import expressions, matches, measures
+from trellis.spark.warmup import warmup
+
+KERNELS = [
+    expressions.evaluate_rows,
+    matches.find_matches,
+    measures.find_aggregates,
+    measures.find_places,
+    measures.label_rows,
+    measures.list_rows,
+]
+
+SCHEMA = [("k", "int"), ("t", "int"), ("x", "int"), ("y", "double"), ("s", "string")]
+ROWS = [{"k": i // 7, "t": i, "x": i % 3, "y": float(i % 4), "s": "ab"[i % 2]} for i in range(40)]
+QUERIES = [
+    "PARTITION BY k ORDER BY t MEASURES count(*) AS n PATTERN (A B+) DEFINE B AS x > PREV(x)",
+    "ORDER BY t MEASURES LAST(s) AS z ALL ROWS PER MATCH PATTERN (A B+) WITHIN 3 DEFINE B AS B.y > A.y",
+    "ORDER BY t DESC ALL ROWS PER MATCH WITH UNMATCHED ROWS PATTERN (A B*) WITHIN 5 DEFINE A AS x > 0",
+    "ORDER BY t MEASURES array_agg(x) AS l, max_by(s, y) AS m PATTERN (A B+ C) DEFINE C AS sum(B.x) > 2 AND s = A.s",
+    "ORDER BY t AFTER MATCH SKIP TO NEXT ROW PATTERN (A B+) DEFINE B AS count(DISTINCT s) < 2 AND x / 2 < NEXT(y, 70)",
+]
+
+
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
+@pytest.mark.parametrize("search", ["auto", "backtrack"])
+def test_one_signature_each(search: str) -> None:
+    warmup()
+    for query in QUERIES:
+        local.run(query, ROWS, SCHEMA, search=search)
+    for kernel in KERNELS:
+        assert len(kernel.signatures) == 1, kernel.__name__
