@@ -88,7 +88,8 @@ def _plan(by_table: bool) -> MatchPlan:
         (o.AGGREGATE_INT, 0, 0),
         (o.COMPARE_INT, o.LESS_EQUAL, 0),
     )
-    local = ((o.LOAD_INT, 0, 1), (o.LOAD_INT, 0, 1), (o.COMPARE_INT, o.EQUAL, 0))
+    # IS NULL is not computed over whole columns: the interpreter of single rows has something to do, too.
+    local = ((o.LOAD_INT, 0, 1), (o.IS_NULL, 0, 0), (o.NOT, 0, 0))
     where = "bit" if by_table else "kernel"
     merge = Merge(o.KEYED, (Register(o.AGGREGATE_STATE, 0, 0),))
     return MatchPlan(
