@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
-KERNEL_TESTS := $(wildcard tests/kernels tests/properties)
+KERNEL_TESTS := $(wildcard tests/kernels tests/properties tests/traps/test_05* tests/traps/test_17*)
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
