@@ -240,6 +240,12 @@ def test_aggregated_expressions_are_not_evaluated_outside_their_rows(spark: Spar
 
 
 @connect
+def test_a_query_that_reads_no_column_still_sees_the_rows(spark: SparkSession) -> None:
+    text = "SELECT * FROM VALUES (1), (2), (3) AS v(x) MATCH_RECOGNIZE (MEASURES count(*) AS n PATTERN (A B*))"
+    assert rows(trellis.sql(text, spark=spark)) == [(3,)]
+
+
+@connect
 def test_order(spark: SparkSession) -> None:
     frame = spark.createDataFrame([(3.0,), (None,), (float("nan"),), (1.0,), (-0.0,)], "x double")
 

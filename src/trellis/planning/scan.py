@@ -49,6 +49,9 @@ def plan_scan(bound: BoundQuery, types_of: TypesOf, hints: Hints, *, lenient: bo
         order = [row]
     order_names = [columns.project(expression) for expression in order]
     row_local = all(condition.where != "kernel" for condition in conditions.conditions)
+    if not columns.shipped:
+        # Rows without columns would lose their number on the way to Python.
+        columns.ship(e.Literal("TRUE"))
     _check_arrow(columns)
     return ScanPlan(
         projected=tuple((name, expression) for expression, name in columns.names.items()),

@@ -52,7 +52,7 @@ def run_scan(plan: ScanPlan, frame: DataFrame, session: Session, counts: Counts 
     exchanged = projected.repartition(*keys) if keys else projected.repartition(1)
     order = [sort_column(*key) for key in plan.sorted_by]
     ordered = exchanged.sortWithinPartitions(*order) if order else exchanged
-    shipped = ordered.select(*plan.shipped) if plan.shipped else ordered
+    shipped = ordered.select(*plan.shipped)
     matched = shipped.mapInArrow(_Match(plan.match), _schema(plan.match, projected.schema))
     if counts is not None:
         matched = counts.watch(counts.watch(matched, "matches", F.col("__first")), "rows out")
