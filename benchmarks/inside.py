@@ -56,7 +56,7 @@ def ship(text: str, ticks: DataFrame, hints: Mapping[str, object] | None = None)
 _PARTS: dict[str, list[tuple[object, str]]] = {
     "chunk building": [(worker, "read_chunks")],
     "loading slots": [(loading, "load_slots")],
-    "kernel: conditions": [(worker, "evaluate_rows")],
+    "kernel: conditions": [(worker, "evaluate_columns")],
     "kernel: search": [(worker, "find_matches")],
     "kernel: measures": [(worker, name) for name in ("label_rows", "find_places", "find_aggregates")],
     "outputs": [(worker, "write_outputs")],

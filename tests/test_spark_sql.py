@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import trellis
-from trellis.errors import BindingError, TrellisError
+from trellis.errors import BindingError, TrellisError, UnsupportedError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -237,6 +237,15 @@ def test_aggregated_expressions_are_not_evaluated_outside_their_rows(spark: Spar
 
 
 # ----------------------------------------------------------------------------------------------------- keys and order
+
+
+@connect
+def test_a_placeholder_without_a_frame_and_a_stream_are_refused(spark: SparkSession) -> None:
+    text = "SELECT * FROM {ticks} MATCH_RECOGNIZE (PATTERN (A))"
+    with pytest.raises(BindingError, match="ticks=df"):
+        trellis.sql(text, spark=spark)
+    with pytest.raises(UnsupportedError, match="Streams"):
+        trellis.sql(text, ticks=spark.readStream.format("rate").load())
 
 
 @connect

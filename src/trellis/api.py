@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -14,7 +15,7 @@ from trellis.algebra.plan import ScanPlan
 from trellis.algebra.query import Query
 from trellis.analysis.binding import bind
 from trellis.analysis.schema import Schema
-from trellis.errors import BindingError, TrellisError
+from trellis.errors import BindingError, TrellisError, UnsupportedError
 from trellis.java import require_java
 from trellis.languages.builder import Keys, QueryBuilder, build
 from trellis.languages.statement import parse_statement
@@ -189,6 +190,13 @@ def _run(text: str, session: Session, hints: Hints, *, counted: bool = False) ->
         with _warm():
             for clause in statement.clauses:
                 scope = replace(session, frames=frames, ctes=clause.ctes)
+                placeholder = re.match(r"\{(\w+)\}", clause.input)
+                if placeholder and placeholder[1] not in frames:
+                    raise BindingError(
+                        f"There is no DataFrame for {placeholder[0]}.",
+                        cure=f"Pass it: trellis.sql(text, {placeholder[1]}=df).",
+                        span=clause.span,
+                    )
                 frame = _spark(scope, f"{clause.ctes} SELECT * FROM {clause.input}")
                 plan = _plan(clause.query, frame, scope, hints)
                 counts = Counts() if counted else None
@@ -198,6 +206,10 @@ def _run(text: str, session: Session, hints: Hints, *, counted: bool = False) ->
 
 
 def _plan(query: Query, frame: DataFrame, session: Session, hints: Hints) -> ScanPlan:
+    if frame.isStreaming:
+        raise UnsupportedError(
+            "Streams are not supported yet.", cure="Use foreachBatch, or a DataFrame that is not a stream."
+        )
     conf = session.spark.conf
     columns = tuple((field.name, field.dataType.simpleString()) for field in frame.schema)
     schema = Schema(columns, conf.get("spark.sql.caseSensitive", "false") == "true")

@@ -6,11 +6,14 @@ Compiled code is kept on disk, so this takes seconds once on a machine and a fra
 from __future__ import annotations
 
 import logging
+import os
+import subprocess
 import sys
 import threading
 import time
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 
 from trellis.algebra.expression import Place
@@ -27,12 +30,14 @@ from trellis.algebra.plan import (
     Register,
     SlotSource,
     Value,
-    WindowSpec,
 )
 from trellis.algebra.query import RowsPerMatch, SkipTo
 from trellis.kernels import opcodes as o
 from trellis.kernels.matches import find_matches
-from trellis.spark.worker import match_batches
+from trellis.kernels.room import new_matches, new_work
+from trellis.spark.chunks import Chunk, read_chunks
+from trellis.spark.loading import load_slots
+from trellis.spark.worker import Matcher
 
 __all__ = ["start_warmup", "warmup"]
 
@@ -55,14 +60,33 @@ def warmup() -> float:
             return 0.0
         began = time.perf_counter()
         if not _is_compiled():
-            print("trellis: compiling kernels, once on this machine; about ten seconds", file=sys.stderr, flush=True)
-        for by_table in (True, False):
-            batch = pa.record_batch({"k": [1, 1, 2], "v": [1, 2, 3]})
-            list(match_batches(_plan(by_table), iter([batch])))
+            print(
+                "trellis: compiling kernels, once on this machine; less than ten seconds", file=sys.stderr, flush=True
+            )
+        helper = None if _is_compiled() else _start_helper()
+        compile_search()
+        if helper is not None:
+            helper.wait()
+        compile_measures()
         _warm = True
         seconds = time.perf_counter() - began
         _LOG.info("kernels ready after %.1f s", seconds)
         return seconds
+
+
+def compile_search() -> None:
+    """Compile or load what finds matches."""
+    chunk, matcher = _chunk(), Matcher(_plan(o.BIT))
+    matcher.find(chunk, None)
+
+
+def compile_measures() -> None:
+    """Compile or load the rest: conditions of single rows, and what is read from matches."""
+    chunk, matcher = _chunk(), Matcher(_plan(o.PROGRAM))
+    work = new_work(2, 5, 3, 4, True, False)
+    slots = load_slots(chunk, matcher.plan.slots, None)
+    matcher.conditions(chunk, slots, matcher.program(None), work, np.zeros(3, np.int64))
+    list(matcher.measure(chunk, None, new_matches(3)))
 
 
 def start_warmup() -> threading.Thread:
@@ -70,6 +94,25 @@ def start_warmup() -> threading.Thread:
     thread = threading.Thread(target=warmup, name="trellis-warmup", daemon=True)
     thread.start()
     return thread
+
+
+def _start_helper() -> subprocess.Popen[bytes] | None:
+    """A second process that compiles its share: Numba compiles one function at a time in each process."""
+    if not sys.executable or (os.cpu_count() or 1) < 2:
+        return None
+    code = "from trellis.spark.warmup import compile_measures; compile_measures()"
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    try:
+        return subprocess.Popen(
+            [sys.executable, "-c", code], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+    except OSError:
+        return None
+
+
+def _chunk() -> Chunk:
+    batch = pa.record_batch({"k": [1, 1, 2], "v": [1, 2, 3], "b": [True, True, True]})
+    return next(read_chunks(iter([batch]), ("k",), 10))
 
 
 def _is_compiled() -> bool:
@@ -80,18 +123,20 @@ def _is_compiled() -> bool:
     return any(Path(cache.cache_path).glob("matches.find_matches-*.nbc"))
 
 
-def _plan(by_table: bool) -> MatchPlan:
-    """`A B*` with a condition, an aggregate and a window: every kernel has something to do."""
+def _plan(condition: int) -> MatchPlan:
+    """`A B*` with an aggregate in the condition of B. A is tested by a bit of Spark's, or by a program of its own."""
     aggregate = AggregateSpec(o.SUM_INT, None, (0, 0))
     code = (
         (o.LOAD_INT, 0, 0),
         (o.AGGREGATE_INT, 0, 0),
         (o.COMPARE_INT, o.LESS_EQUAL, 0),
+        # IS NULL is not computed over whole columns: the interpreter of single rows has something to do.
+        (o.LOAD_INT, 0, 1),
+        (o.IS_NULL, 0, 0),
+        (o.NOT, 0, 0),
     )
-    # IS NULL is not computed over whole columns: the interpreter of single rows has something to do, too.
-    local = ((o.LOAD_INT, 0, 1), (o.IS_NULL, 0, 0), (o.NOT, 0, 0))
-    where = "bit" if by_table else "kernel"
     merge = Merge(o.KEYED, (Register(o.AGGREGATE_STATE, 0, 0),))
+    by_spark = Condition("A", "spark", "", column="b")
     return MatchPlan(
         keys=("k",),
         variables=("A", "B"),
@@ -103,23 +148,23 @@ def _plan(by_table: bool) -> MatchPlan:
             Instruction(Op.ACCEPT),
         ),
         conditions=(
-            Condition("A", "bit", "", begin=3, end=6),
-            Condition("B", where, "", begin=3 if by_table else 0, end=6 if by_table else 3),
+            by_spark if condition == o.BIT else Condition("A", "bit", "", begin=3, end=6),
+            Condition("B", "kernel", "", begin=0, end=3),
         ),
         slots=(SlotSource("v", "int"),),
-        program=ProgramSpec(code + local, (1,), (1.0,), (), 4),
+        program=ProgramSpec(code, (1,), (1.0,), (), 4),
         places=(Place(), Place(shift=-1)),
-        aggregates=() if by_table else (aggregate,),
-        merges=(Merge(o.PURE), merge, merge, merge, merge) if not by_table else (Merge(o.PURE),) * 5,
-        window=WindowSpec("v", "v", False) if by_table else None,
+        aggregates=(aggregate,),
+        merges=(Merge(o.PURE), merge, merge, merge, merge),
+        window=None,
         skip=SkipTo.PAST_LAST_ROW,
         skip_to=frozenset(),
-        rows_per_match=RowsPerMatch.ALL,
+        rows_per_match=RowsPerMatch.ALL_WITH_UNMATCHED,
         measure_slots=(SlotSource("v", "int"),),
         measure_places=(Place(),),
         measure_aggregates=(aggregate,),
         outputs=(("a", Gather("v", 0)), ("b", Value(0)), ("c", ListAggregate(None, ("v", "v"), True))),
         budget=1_000,
-        by_table=by_table,
+        by_table=False,
         chunk_rows=10,
     )

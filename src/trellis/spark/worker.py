@@ -74,19 +74,31 @@ class Matcher:
 
     def run(self, chunk: Chunk) -> Iterator[pa.RecordBatch]:
         """The output rows of a chunk."""
+        dictionary = self._dictionary(chunk)
+        yield from self.measure(chunk, dictionary, self.find(chunk, dictionary))
+
+    def find(self, chunk: Chunk, dictionary: loading.Dictionary | None) -> Matches:
+        """The matches of a chunk."""
         plan = self.plan
         status = np.zeros(3, np.int64)
-        dictionary = self._dictionary(chunk)
         slots = loading.load_slots(chunk, plan.slots, dictionary)
-        program = self._program(dictionary)
+        program = self.program(dictionary)
         longest, width = int(np.diff(chunk.offsets).max()), len(plan.instructions)
         by_table = plan.by_table and longest * width * 4 <= _TABLE_BYTES
         keyed = self.tracked or plan.window is not None
         work = new_work(longest, width, self.merging.width, plan.program.depth, by_table, keyed)
-        conditions = self._conditions(chunk, slots, program, work, status)
+        conditions = self.conditions(chunk, slots, program, work, status)
         self._check(status, chunk)
-        matches = self._find(chunk, conditions, program, slots, work, by_table, longest, status)
+        matches = self._search(chunk, conditions, program, slots, work, by_table, longest, status)
         self._check(status, chunk)
+        return matches
+
+    def measure(
+        self, chunk: Chunk, dictionary: loading.Dictionary | None, matches: Matches
+    ) -> Iterator[pa.RecordBatch]:
+        """The output rows of the matches of a chunk."""
+        plan = self.plan
+        status = np.zeros(3, np.int64)
         count, used = int(matches.progress[2]), int(matches.progress[3])
         starts, stops, owners = matches.starts[:count], matches.stops[:count], matches.owners[:count]
         paths = matches.paths[:used]
@@ -146,7 +158,7 @@ class Matcher:
         )
         yield write_outputs(plan, chunk, found)
 
-    def _find(
+    def _search(
         self,
         chunk: Chunk,
         conditions: Conditions,
@@ -195,7 +207,7 @@ class Matcher:
             else:
                 return matches
 
-    def _conditions(self, chunk: Chunk, slots: Slots, program: Program, work: Work, status: Ints) -> Conditions:
+    def conditions(self, chunk: Chunk, slots: Slots, program: Program, work: Work, status: Ints) -> Conditions:
         """The bits of all conditions that look at a row and its neighbours only."""
         planned = self.plan.conditions
         local = [condition for condition in planned if condition.where in ("spark", "bit")]
@@ -230,7 +242,8 @@ class Matcher:
             bits,
         )
 
-    def _program(self, dictionary: loading.Dictionary | None) -> Program:
+    def program(self, dictionary: loading.Dictionary | None) -> Program:
+        """The programs, with the codes of strings in this chunk."""
         spec = self.plan.program
         ints = np.array(spec.ints, np.int64)
         labels = np.zeros(len(self.plan.variables), np.int64)
