@@ -186,7 +186,7 @@ def _run(text: str, session: Session, hints: Hints, *, counted: bool = False) ->
     with _errors_show(text):
         statement = parse_statement(text)
         if not statement.clauses:
-            return _spark(session, statement.final), plans
+            return session.run(statement.final), plans
         with _warm():
             for clause in statement.clauses:
                 scope = replace(session, frames=frames, ctes=clause.ctes)
@@ -197,12 +197,12 @@ def _run(text: str, session: Session, hints: Hints, *, counted: bool = False) ->
                         cure=f"Pass it: trellis.sql(text, {placeholder[1]}=df).",
                         span=clause.span,
                     )
-                frame = _spark(scope, f"{clause.ctes} SELECT * FROM {clause.input}")
+                frame = scope.run(f"{clause.ctes} SELECT * FROM {clause.input}")
                 plan = _plan(clause.query, frame, scope, hints)
                 counts = Counts() if counted else None
                 plans.append((clause.query, plan, counts))
                 frames[clause.name] = run_scan(plan, frame, scope, counts)
-            return _spark(replace(session, frames=frames), statement.final), plans
+            return replace(session, frames=frames).run(statement.final), plans
 
 
 def _plan(query: Query, frame: DataFrame, session: Session, hints: Hints) -> ScanPlan:
@@ -223,20 +223,15 @@ def _explained(query: Query, plan: ScanPlan, counts: Counts | None) -> str:
     return text if counts is None else f"{text}\n\n== Counts ==\n{counts}"
 
 
-def _spark(session: Session, text: str) -> DataFrame:
-    try:
-        return session.run(text)
-    except PySparkException as problem:
-        raise refused(problem) from problem
-
-
 @contextmanager
 def _errors_show(text: str) -> Iterator[None]:
-    """Errors show the text that they are about."""
+    """Errors show the text that they are about; what Spark refuses is an error of ours, too."""
     try:
         yield
     except TrellisError as error:
         raise error.with_text(text) from error.__cause__
+    except PySparkException as problem:
+        raise refused(problem).with_text(text) from problem
 
 
 @contextmanager

@@ -60,9 +60,7 @@ def warmup() -> float:
             return 0.0
         began = time.perf_counter()
         if not _is_compiled():
-            print(
-                "trellis: compiling kernels, once on this machine; less than ten seconds", file=sys.stderr, flush=True
-            )
+            print("trellis: compiling kernels, once on this machine; some seconds", file=sys.stderr, flush=True)
         helper = None if _is_compiled() else _start_helper()
         compile_search()
         if helper is not None:
