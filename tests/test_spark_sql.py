@@ -649,3 +649,70 @@ def test_without_ansi_mode(spark: SparkSession) -> None:
 def test_bad_statements_are_refused_before_any_job(spark: SparkSession, ticks: DataFrame, text: str) -> None:
     with pytest.raises(TrellisError):
         trellis.sql(text, spark=spark)
+
+
+# ------------------------------------------------------------------------------------------------- found by reviewers
+
+
+@connect
+@pytest.mark.parametrize(
+    ("condition", "expected"),
+    [
+        ("levenshtein(PREV(coalesce(s, 'abd'), 2), LAST(A.s)) >= 0", [(2, 3)]),
+        ("concat(PREV(coalesce(s, 'q'), 2), LAST(A.s)) IS NULL", [(1, 2)]),
+        ("levenshtein(A.s, B.s) < 2", [(1, 2)]),
+    ],
+)
+def test_functions_of_two_rows_where_a_row_does_not_exist(
+    spark: SparkSession, condition: str, expected: list[tuple[int, int]]
+) -> None:
+    schema = "t int, s string, `q``r` map<string, int>"
+    frame = spark.createDataFrame([(1, "abc", {"a": 1}), (2, "abd", {}), (3, "xyz", {})], schema)
+    text = f"""SELECT * FROM {{f}} MATCH_RECOGNIZE (
+        ORDER BY t MEASURES FIRST(t) AS a, LAST(t) AS b PATTERN (A B) DEFINE B AS {condition})"""
+    assert rows(trellis.sql(text, f=frame)) == expected
+
+
+@connect
+def test_braces_in_literals_are_text(spark: SparkSession) -> None:
+    frame = spark.createDataFrame([(1, "{n}")], "t int, s string")
+    text = """SELECT * FROM {n} MATCH_RECOGNIZE (
+        ORDER BY t MEASURES '{n}' AS c, :p AS e PATTERN (A) DEFINE A AS s = '{n}' AND t < :p) WHERE c = '{n}'"""
+    assert rows(trellis.sql(text, n=frame, args={"p": 5})) == [("{n}", 5)]
+    with pytest.raises(BindingError, match="names"):
+        trellis.sql("SELECT 1", spark=spark, args=[1])  # type: ignore[arg-type]
+
+
+@connect
+def test_names_of_keys_that_are_no_columns(spark: SparkSession) -> None:
+    frame = spark.createDataFrame([(1, (7,), 3, 99)], "t int, st struct<a: int>, a int, order_1 int")
+    text = """SELECT * FROM {f} MATCH_RECOGNIZE (
+        PARTITION BY st.a, a ORDER BY t + 1 MEASURES count(*) AS n ALL ROWS PER MATCH PATTERN (A))"""
+    result = trellis.sql(text, f=frame)
+    assert result.columns == ["a_", "a", "order_1_", "n", "t", "st", "order_1"]
+    assert rows(result) == [(7, 3, 2, 1, 1, (7,), 99)]
+
+
+@connect
+@pytest.mark.parametrize(
+    ("first", "second", "found"), [("0.00000004", "1.00000004", 1), ("0.00000006", "1.00000009", 0)]
+)
+def test_within_on_many_decimals(spark: SparkSession, first: str, second: str, found: int) -> None:
+    text = f"""SELECT * FROM VALUES (CAST({first} AS DECIMAL(18, 8))), (CAST({second} AS DECIMAL(18, 8))) AS v(t)
+        MATCH_RECOGNIZE (ORDER BY t MEASURES count(*) AS n PATTERN (A B) WITHIN 1)"""
+    assert len(rows(trellis.sql(text, spark=spark))) == found
+
+
+@connect
+def test_divisions_of_other_rows_wait(spark: SparkSession) -> None:
+    frame = spark.createDataFrame([(1, 1, 2), (2, 2, 0), (3, 4, 2)], "t int, x int, y int")
+    text = """SELECT * FROM {f} MATCH_RECOGNIZE (
+        ORDER BY t MEASURES A.t AS a, SUM(A.x / :p) AS m PATTERN (A B) DEFINE A AS y > 0, B AS LAST(A.x / A.y) < 5)"""
+    assert rows(trellis.sql(text, f=frame, args={"p": 2})) == [(1, 0.5)]
+
+
+@connect
+def test_large_offsets(spark: SparkSession) -> None:
+    text = """SELECT * FROM {f} MATCH_RECOGNIZE (ORDER BY id MEASURES count(*) AS n PATTERN (A+ B)
+        DEFINE B AS coalesce(LAST(A.id, 100000), 1) > 0 AND FIRST(A.id, 1000000) IS NULL)"""
+    assert rows(trellis.sql(text, f=spark.range(50))) == [(50,)]

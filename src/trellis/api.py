@@ -75,7 +75,7 @@ def sql(
     ...     )''', ticks=ticks).collect()
     [Row(start=1, end=3)]
     """
-    session = Session(_session(spark, frames), dict(args or {}), dict(frames))
+    session = Session(_session(spark, frames, args), dict(args or {}), dict(frames))
     return _run(text, session, Hints.of(hints))[0]
 
 
@@ -109,7 +109,7 @@ def explain(
     ORDER BY ts ASC NULLS FIRST
     ...
     """
-    session = Session(_session(spark, frames), dict(args or {}), dict(frames))
+    session = Session(_session(spark, frames, args), dict(args or {}), dict(frames))
     result, plans = _run(text, session, Hints.of(hints), counted=analyze)
     if analyze:
         result.write.format("noop").mode("overwrite").save()
@@ -242,7 +242,9 @@ def _warm() -> Iterator[None]:
     thread.join()
 
 
-def _session(spark: SparkSession | None, frames: Mapping[str, DataFrame]) -> SparkSession:
+def _session(spark: SparkSession | None, frames: Mapping[str, DataFrame], args: Args | None) -> SparkSession:
+    if args is not None and not isinstance(args, Mapping):
+        raise BindingError("Parameters have names.", cure="Write :name, and pass args={'name': value}.")
     for name, frame in frames.items():
         if not hasattr(frame, "sparkSession"):
             raise BindingError(f"{name} is not a DataFrame of Spark.", cure="Use spark.createDataFrame(...) first.")

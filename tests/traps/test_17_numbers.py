@@ -272,3 +272,15 @@ def _big(values: list[Any]) -> bool:
 def test_within_of_no_width(width: str) -> None:
     with pytest.raises(TrellisError):
         local.run(f"ORDER BY v PATTERN (A+) WITHIN {width}", [], [("v", "bigint")])
+
+
+@pytest.mark.parametrize("chunk_rows", [4, 1000])
+def test_decimals_in_a_chunk_that_begins_inside_a_batch(chunk_rows: int) -> None:
+    schema = [("k", "int"), ("t", "int"), ("d", "decimal(10,2)")]
+    rows = [{"k": 0, "t": t, "d": Decimal(t)} for t in range(4)] + [{"k": 1, "t": t, "d": Decimal(t)} for t in range(5)]
+    clause = """PARTITION BY k ORDER BY t MEASURES count(*) AS n, max(d) AS most, count(DISTINCT d) AS many
+        PATTERN (A B+) DEFINE B AS d > PREV(d)"""
+    assert local.run(clause, rows, schema, chunk_rows=chunk_rows) == [
+        {"k": 0, "n": 4, "most": Decimal(3), "many": 4},
+        {"k": 1, "n": 5, "most": Decimal(4), "many": 5},
+    ]

@@ -297,11 +297,17 @@ class At:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """An expression over the columns of two rows (bound); those of the first row stand in the struct `__first`."""
+    """An expression over the columns of two rows (bound); those of the first row stand in the struct `__first`.
+
+    Where a row does not exist, the value is an expression over the columns of the other one, or over none.
+    """
 
     value: Expression
     first: Place
     second: Place
+    first_missing: Expression
+    second_missing: Expression
+    both_missing: Expression
     span: Span | None = field(default=None, compare=False, repr=False)
 
     def __str__(self) -> str:

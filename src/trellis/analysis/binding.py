@@ -94,7 +94,7 @@ class _Binder:
 
     def keys(self, expressions: tuple[Expression, ...], what: str) -> tuple[tuple[str, Expression], ...]:
         """Keys of PARTITION BY or ORDER BY, with the names of their output columns."""
-        bound = []
+        bound: list[tuple[str, Expression]] = []
         for number, expression in enumerate(expressions):
             for part in e.walk(expression):
                 if isinstance(part, e.Name) and self._name(part)[0] is not None:
@@ -105,6 +105,11 @@ class _Binder:
                     )
             value = self._row(expression, None)
             name = value.path[-1] if isinstance(value, e.Column) else f"{what}_{number + 1}"
+            if value != e.Column((name,)):
+                # A field or an expression must not take the name of another column of the result.
+                taken = {other.lower() for other in (*self.schema.names, *(known for known, _ in bound))}
+                while name.lower() in taken:
+                    name = f"{name}_"
             bound.append((name, value))
         return tuple(bound)
 

@@ -75,12 +75,21 @@ def is_constant(expression: Expression) -> bool:
 
 def _hoist(expression: Expression) -> Expression:
     match expression:
+        case At(value=e.Operator()) if expression.place != _CURRENT and any(map(may_fail, e.walk(expression.value))):
+            return _sink(expression.value, expression.place)
         case At() | e.ClassifierAt() | e.BoundAggregate() | e.MatchNumber():
             return expression
     expression = e.rebuild(expression, _hoist)
     if isinstance(expression, e.Operator) and expression.symbol in ("AND", "OR"):
         expression = _group_operands(expression)
     return _combine(expression)
+
+
+def _sink(value: Expression, place: Place) -> Expression:
+    """`[x / y @ p]` becomes `[x @ p] / [y @ p]`, as far as the operators are NULL where the row does not exist."""
+    if isinstance(value, e.Operator) and value.symbol in ("+", "-", "*", "/", "%", "DIV", "NEG"):
+        return e.rebuild(value, lambda operand: operand if is_constant(operand) else _sink(operand, place))
+    return At(value, place, span=value.span)
 
 
 def _group_operands(operator: e.Operator) -> Expression:

@@ -112,7 +112,9 @@ class Measures:
     def _should_wait(self, node: e.BoundAggregate, arguments: tuple[Expression, ...]) -> bool:
         """Whether Spark computes the argument after the match, since it may fail in rows that do not count."""
         parts = [part for argument in arguments for part in e.walk(argument)]
-        simple = all(not isinstance(part, (e.Raw, e.Call, e.Classifier)) or is_cast(part) for part in parts)
+        simple = all(
+            not isinstance(part, (e.Raw, e.Call, e.Classifier, e.Parameter)) or is_cast(part) for part in parts
+        )
         flat = all(len(part.path) == 1 for part in parts if isinstance(part, e.Column))
         one = len(arguments) == 1 and node.function in _DEFERRED
         return not self.lenient and one and simple and flat and any(may_fail(part) or is_cast(part) for part in parts)

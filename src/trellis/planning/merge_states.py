@@ -17,6 +17,7 @@ from trellis.kernels import opcodes as o
 __all__ = ["merge_states", "sets_of"]
 
 _NEVER = Register(-1, 0, 0)
+_FARTHEST = 16
 
 
 def sets_of(places: tuple[Place, ...], aggregates: tuple[AggregateSpec, ...]) -> tuple[frozenset[str] | None, ...]:
@@ -55,6 +56,10 @@ def registers_of(
     for node in e.walk(condition):
         match node:
             case e.At(place=place) if place.variables is not None or place.from_first or place.offset:
+                if place.offset > _FARTHEST:
+                    # Keys would grow with the offset.
+                    registers.add(_NEVER)
+                    continue
                 number = o.ANY_ROW if place.variables is None else sets.index(place.variables)
                 kind = o.FIRST_ROWS if place.from_first else o.LAST_ROWS
                 registers.add(Register(kind, number, place.offset))

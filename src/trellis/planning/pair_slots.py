@@ -17,7 +17,7 @@ from trellis.algebra.expression import At, Expression, Pair, Place
 from trellis.errors import UnsupportedError
 from trellis.planning.hoist_slots import hoist_all, is_constant, null_of
 
-__all__ = ["FIRST_ROW", "columns_of", "pair_slots", "without_first", "without_rows", "without_second"]
+__all__ = ["FIRST_ROW", "columns_of", "pair_slots"]
 
 FIRST_ROW = "__first"
 """The name of the struct that holds the columns of the first row of a pair."""
@@ -32,7 +32,15 @@ def pair_slots(expression: Expression, is_possible: Callable[[Expression], bool]
         return hoist_all(expression)
     if places is not None and len(places) == 2:
         first, second = places
-        return Pair(_for_rows(expression, first), first, second, span=expression.span)
+        return Pair(
+            _for_rows(expression, first),
+            first,
+            second,
+            first_missing=_without(expression, {first}),
+            second_missing=_without(expression, {second}),
+            both_missing=_without(expression, {first, second}),
+            span=expression.span,
+        )
     parts = e.children(expression)
     if not isinstance(expression, (e.Operator, e.Case, e.Call)) or all(map(is_possible, parts)):
         raise UnsupportedError(
@@ -41,27 +49,6 @@ def pair_slots(expression: Expression, is_possible: Callable[[Expression], bool]
             span=expression.span,
         )
     return e.rebuild(expression, lambda part: pair_slots(part, is_possible))
-
-
-def without_first(value: Expression) -> Expression:
-    """The value where the first row does not exist."""
-    if isinstance(value, e.Column) and value.path[0] == FIRST_ROW:
-        return null_of(e.Column(value.path[1:]))
-    return e.rebuild(value, without_first)
-
-
-def without_second(value: Expression) -> Expression:
-    """The value where the second row does not exist, over the columns of the first."""
-    if isinstance(value, e.Column):
-        return e.Column(value.path[1:]) if value.path[0] == FIRST_ROW else null_of(value)
-    return e.rebuild(value, without_second)
-
-
-def without_rows(value: Expression) -> Expression:
-    """The value where neither row exists."""
-    if isinstance(value, e.Column):
-        return null_of(e.Column(value.path[1:]) if value.path[0] == FIRST_ROW else value)
-    return e.rebuild(value, without_rows)
 
 
 def columns_of(value: Expression) -> tuple[str, ...]:
@@ -90,6 +77,15 @@ def _for_rows(expression: Expression, first: Place) -> Expression:
     if isinstance(expression, At):
         return _of_first(expression.value) if expression.place == first else expression.value
     return e.rebuild(expression, lambda part: _for_rows(part, first))
+
+
+def _without(expression: Expression, missing: set[Place]) -> Expression:
+    """The expression over the columns of the row that exists, where the rows at the missing places do not."""
+    if isinstance(expression, At):
+        if expression.place not in missing:
+            return expression.value
+        return expression.absent or null_of(expression.value)
+    return e.rebuild(expression, lambda part: _without(part, missing))
 
 
 def _of_first(value: Expression) -> Expression:

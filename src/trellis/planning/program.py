@@ -17,7 +17,6 @@ from trellis.kernels import opcodes as o
 from trellis.planning.columns import Columns
 from trellis.planning.literals import read_literal
 from trellis.planning.operators import ARITHMETIC, COMPARISONS, FLOAT_FUNCTIONS, TESTS
-from trellis.planning.pair_slots import without_first, without_rows, without_second
 from trellis.planning.slots import Slots
 from trellis.planning.typing_rules import BOOLEAN, DOUBLE, INSTANTS, TypingRules, mismatch, unsupported
 
@@ -117,7 +116,7 @@ class ProgramBuilder:
     def _emit_pair(self, pair: e.Pair, have: Type) -> None:
         """Look the value up; where one of the rows does not exist, it is a function of the other alone."""
         number = self.slots.add_pair(pair, self.columns)
-        alone = [(pair.second, without_first(pair.value)), (pair.first, without_second(pair.value))]
+        alone = [(pair.second, pair.first_missing), (pair.first, pair.second_missing)]
         ends = []
         for place, _ in alone:
             self._push(o.PRESENT, b=self.place(place))
@@ -137,7 +136,7 @@ class ProgramBuilder:
             ends.append(self._jump(o.GO))
             self._level -= 1
             self._land(missing)
-        nothing = without_rows(pair.value)
+        nothing = pair.both_missing
         self.columns.types.setdefault(nothing, self.columns.type_text(pair.value))
         self._emit_slot(e.At(nothing, Place()), have)
         for end in ends:

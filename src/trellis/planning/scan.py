@@ -101,6 +101,12 @@ def _pairs(bound: BoundQuery, keys: list[Expression], conditions: Conditions) ->
     functions = conditions.slots.pairs
     if not functions:
         return None
+    for name in bound.columns:
+        if name.startswith("__"):
+            raise UnsupportedError(
+                f"A function of two rows cannot be computed beside the column {name}.",
+                cure="Give columns names that do not begin with two underscores.",
+            )
     sort = zip(bound.order_by, bound.query.order_by, strict=True)
     return PairPlan(
         keys=tuple(keys),

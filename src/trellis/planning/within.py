@@ -34,7 +34,8 @@ def plan_window(bound: BoundQuery, columns: Columns) -> WindowSpec | None:
             span=key.span or within.span,
         )
     timed = type_.kind in (Kind.DATE, Kind.TIMESTAMP, Kind.TIMESTAMP_NTZ)
-    if timed != columns.type_text(within).startswith("interval") and type_.kind is not Kind.INTERVAL:
+    timed = timed or type_.kind is Kind.INTERVAL
+    if timed != columns.type_text(within).startswith("interval"):
         raise BindingError(
             f"WITHIN {within} does not fit the ORDER BY key of type {columns.type_text(key)}.",
             cure="Write WITHIN INTERVAL '10' MINUTE for times, a number for numbers.",
@@ -49,7 +50,12 @@ def plan_window(bound: BoundQuery, columns: Columns) -> WindowSpec | None:
         scale, digits = type_.scale, 19 if type_.kind is Kind.INTEGER else 18
         most = f"{10 ** (digits - scale) - 1}BD" if type_.kind is Kind.DECIMAL else f"{2**63 - 1}BD"
         least = f"-{most}" if type_.kind is Kind.DECIMAL else f"-{2**63}BD"
-        wide = e.Operator(sign, (e.Raw(("CAST(", key, f" AS DECIMAL(38, {scale}))")), within))
+        # With these digits the sum has 38 at most, and Spark rounds nothing.
+        width_type = columns.type_text(within)
+        digits_of_width = "30, 12" if width_type in ("double", "float") else "19, 0" if "int" in width_type else ""
+        width = e.Raw(("CAST(", within, f" AS DECIMAL({digits_of_width}))")) if digits_of_width else within
+        held = 20 if type_.kind is Kind.INTEGER else 18
+        wide = e.Operator(sign, (e.Raw(("CAST(", key, f" AS DECIMAL({held}, {scale}))")), width))
         whole = e.Raw(("ceil(" if descending else "floor(", wide, f", {scale})"))
         bounded = e.Raw(("least(greatest(", whole, f", {least}), {most})"))
         target = "BIGINT" if type_.kind is Kind.INTEGER else f"DECIMAL(18, {scale})"

@@ -200,12 +200,9 @@ def _integers(column: pa.Array) -> Ints:
     type_ = column.type
     if pa.types.is_decimal(type_):
         # The lower half of a 128-bit integer holds every decimal of up to 18 digits.
-        words = np.frombuffer(column.cast(pa.decimal128(38, type_.scale)).buffers()[1], np.int64)
-        return (
-            words[2 * column.offset : 2 * (column.offset + len(column)) : 2]
-            if column.offset
-            else words[: 2 * len(column) : 2]
-        )
+        wide = column.cast(pa.decimal128(38, type_.scale))
+        words = np.frombuffer(wide.buffers()[1], np.int64)
+        return words[2 * wide.offset : 2 * (wide.offset + len(wide)) : 2]
     if pa.types.is_null(type_):
         return np.zeros(len(column), np.int64)
     if pa.types.is_boolean(type_):

@@ -22,24 +22,29 @@ def add_pairs(frame: DataFrame, plan: PairPlan, session: Session) -> DataFrame:
     columns = [(name, e.Column((name,))) for name in frame.columns]
     named = session.project(frame, [*columns, *keys, *order])
     sort = [sort_column(name, *key[1:]) for (name, _), key in zip(order, plan.order, strict=True)]
-    ties = [F.col(f"`{field.name}`") for field in frame.schema if "map<" not in field.dataType.simpleString()]
+    ties = [_named(field.name) for field in frame.schema if "map<" not in field.dataType.simpleString()]
     series = Window.partitionBy(*(name for name, _ in keys))
     number = F.row_number().over(series.orderBy(*sort, *ties)) - 1
     numbered = named.withColumn(plan.row, number)
-    first = F.struct(plan.row, *(F.col(f"`{name}`") for name in plan.first))
-    whole = F.array_sort(F.collect_list(first).over(series))
+    first = F.struct(plan.row, *map(_named, plan.first))
+    # Sorted by number alone: not every type has an order.
+    whole = F.array_sort(F.collect_list(first).over(series), lambda a, b: a[plan.row] - b[plan.row])
     paired = numbered.withColumn("__rows", whole).select("*", F.explode("__rows").alias(plan.struct)).drop("__rows")
     carried = [name for name in numbered.columns if name not in dict(keys)]
     values = session.project(paired, [*((name, e.Column((name,))) for name in (*paired.columns,)), *plan.values])
     together = F.struct(F.col(f"{plan.struct}.{plan.row}").alias("at"), *(name for name, _ in plan.values))
     grouped = values.groupBy(*(name for name, _ in keys), plan.row).agg(
-        F.first(F.struct(*(F.col(f"`{name}`") for name in carried if name != plan.row))).alias("__carried"),
-        F.array_sort(F.collect_list(together)).alias("__pairs"),
+        F.first(F.struct(*(_named(name) for name in carried if name != plan.row))).alias("__carried"),
+        F.array_sort(F.collect_list(together), lambda a, b: a["at"] - b["at"]).alias("__pairs"),
     )
     arrays = [F.col(f"__pairs.{name}").alias(name) for name, _ in plan.values]
     return grouped.select(
-        *(F.col(f"__carried.`{name}`").alias(name) for name in frame.columns), F.col(plan.row), *arrays
+        *(F.col("__carried").getField(name).alias(name) for name in frame.columns), F.col(plan.row), *arrays
     )
+
+
+def _named(name: str) -> Column:
+    return F.col(str(e.Column((name,))))
 
 
 def sort_column(name: str, descending: bool, nulls_first: bool) -> Column:

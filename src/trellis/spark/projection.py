@@ -33,10 +33,15 @@ class Session:
     def run(self, text: str, **frames: DataFrame) -> DataFrame:
         """A statement, with `{name}` for DataFrames; braces that are not such a name stay as they are."""
         known = {**self.frames, **frames}
-        escaped = text.replace("{", "{{").replace("}", "}}")
-        for name in known:
-            escaped = escaped.replace(f"{{{{{name}}}}}", f"{{{name}}}")
-        used = {name: frame for name, frame in known.items() if f"{{{name}}}" in text}
+        used: dict[str, DataFrame] = {}
+
+        def settle(found: re.Match[str]) -> str:
+            if found["name"] in known:
+                used[found["name"]] = known[found["name"]]
+                return found[0]
+            return found[0].replace("{", "{{").replace("}", "}}")
+
+        escaped = _BRACES.sub(settle, text)
         args = {name: value for name, value in self.args.items() if re.search(rf":{name}\b", text)}
         if not used:
             return self.spark.sql(text, args=args or None)
@@ -106,6 +111,10 @@ def _needs_statement(expression: Expression) -> bool:
     return False
 
 
+# Strings, quoted names and comments, in which braces mean nothing; then placeholders; then single braces.
+_BRACES = re.compile(
+    r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`[^`]*`|--[^\n]*|/\*.*?\*/|\{(?P<name>\w+)\}|[{}]""", re.DOTALL
+)
 _QUERY = re.compile(r"\(\s*(SELECT|WITH|FROM|VALUES|TABLE)\b", re.IGNORECASE)
 
 
