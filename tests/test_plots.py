@@ -5,7 +5,9 @@ from __future__ import annotations
 import builtins
 import json
 import re
+import shutil
 import struct
+import subprocess
 import zlib
 from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal
@@ -50,7 +52,7 @@ def dips() -> pd.DataFrame:
 
 def spec_of(page: Path) -> dict[str, Any]:
     """The chart specification inside an HTML page."""
-    found = re.search(r'vegaEmbed\("#chart", (\{.*\}), \{renderer', page.read_text(encoding="utf-8"))
+    found = re.search(r'vegaEmbed\("#chart", (\{.*\}), \{mode', page.read_text(encoding="utf-8"))
     assert found
     return json.loads(found.group(1))
 
@@ -87,6 +89,23 @@ def test_html_needs_no_network(walks: pd.DataFrame, dips: pd.DataFrame, tmp_path
     assert not re.search(r"\bimport\s*\(?\s*[\"']https?:", text)
     markup = re.sub(r"<script>.*?</script>", "", text, flags=re.DOTALL)
     assert not re.search(r"https?:|<(link|img|iframe)\b|@import|url\(", markup)
+
+
+@pytest.mark.slow
+def test_html_is_drawn_by_a_real_browser(walks: pd.DataFrame, dips: pd.DataFrame, tmp_path: Path) -> None:
+    browser = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    if browser is None:
+        pytest.skip("no browser is installed")
+    page = plot(dips, walks, x="day", y="temp", by="city", path=tmp_path / "m.html")
+    quiet = "--disable-background-networking --disable-component-update --disable-sync --no-first-run --disable-quic"
+    sandbox = "--headless --no-sandbox --disable-gpu --virtual-time-budget=8000 --dump-dom"
+    command = [browser, *quiet.split(), *sandbox.split(), f"--user-data-dir={tmp_path / 'profile'}", page.as_uri()]
+    drawn = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True).stdout
+    canvas = re.search(r'<canvas width="(\d+)" height="(\d+)"', drawn)
+    assert canvas
+    # Two panels of 190 pixels each; a title alone is below 100.
+    assert int(canvas[1]) > 800
+    assert int(canvas[2]) > 400
 
 
 def test_values_cannot_break_the_page(walks: pd.DataFrame, dips: pd.DataFrame, tmp_path: Path) -> None:

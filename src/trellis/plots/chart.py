@@ -95,7 +95,7 @@ def _page(spec: Spec, library: str) -> str:
 <body>
 <div id="chart"></div>
 <script>
-vegaEmbed("#chart", {data}, {{renderer: "canvas"}}).catch(console.error);
+vegaEmbed("#chart", {data}, {{mode: "vega-lite", renderer: "canvas"}}).catch(console.error);
 </script>
 </body>
 </html>
