@@ -21,6 +21,10 @@ def add_pairs(frame: DataFrame, plan: PairPlan, session: Session) -> DataFrame:
     order = [(f"__o{number}", key) for number, (key, _, _) in enumerate(plan.order)]
     columns = [(name, e.Column((name,))) for name in frame.columns]
     named = session.project(frame, [*columns, *keys, *order])
+    if not keys:
+        # One series: a key that is the same in all rows, but not a constant, which Spark would warn about.
+        keys = [("__k0", e.Literal("FALSE"))]
+        named = named.withColumn("__k0", F.monotonically_increasing_id() < 0)
     sort = [sort_column(name, *key[1:]) for (name, _), key in zip(order, plan.order, strict=True)]
     ties = [_named(field.name) for field in frame.schema if "map<" not in field.dataType.simpleString()]
     series = Window.partitionBy(*(name for name, _ in keys))
