@@ -716,3 +716,11 @@ def test_large_offsets(spark: SparkSession) -> None:
     text = """SELECT * FROM {f} MATCH_RECOGNIZE (ORDER BY id MEASURES count(*) AS n PATTERN (A+ B)
         DEFINE B AS coalesce(LAST(A.id, 100000), 1) > 0 AND FIRST(A.id, 1000000) IS NULL)"""
     assert rows(trellis.sql(text, f=spark.range(50))) == [(50,)]
+
+
+@connect
+def test_zeros_of_both_signs_are_one_value_beside_another(spark: SparkSession) -> None:
+    frame = spark.createDataFrame([(1, 0.0, "a"), (2, -0.0, "a"), (3, 1.0, "a")], "t int, x double, s string")
+    text = """SELECT * FROM {f} MATCH_RECOGNIZE (
+        ORDER BY t MEASURES count(DISTINCT x, s) AS n PATTERN (A+) DEFINE A AS count(DISTINCT x, s) < 3)"""
+    assert rows(trellis.sql(text, f=frame)) == [(2,)]

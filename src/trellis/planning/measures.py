@@ -87,7 +87,7 @@ class Measures:
         return self.places.setdefault(place, len(self.places))
 
     def _aggregate(self, node: e.BoundAggregate) -> Expression:
-        arguments = filtered_arguments(node)
+        arguments = filtered_arguments(node, self.columns)
         if any(isinstance(part, e.MatchNumber) for argument in arguments for part in e.walk(argument)):
             return self._numbered(node)
         if node.function == "any_value" and node.condition is None:

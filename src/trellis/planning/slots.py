@@ -60,7 +60,7 @@ class Slots:
         In a condition the kernel gives the value of MAX_BY itself, in a measure the row that holds it.
         """
         function = node.function
-        arguments = filtered_arguments(node)
+        arguments = filtered_arguments(node, columns)
         kind, type_ = self._kind(node, arguments, columns, in_condition)
         measured = arguments[-1] if function in ("max_by", "min_by") else arguments[0] if arguments else None
         slots: tuple[int, ...]
@@ -133,7 +133,7 @@ def cast(value: Expression, type_: str, columns: Columns) -> Expression:
     return converted
 
 
-def filtered_arguments(node: e.BoundAggregate) -> tuple[Expression, ...]:
+def filtered_arguments(node: e.BoundAggregate, columns: Columns) -> tuple[Expression, ...]:
     """The arguments, NULL where the condition of FILTER does not hold: aggregates pass over NULLs."""
     arguments, condition = node.arguments, node.condition
     if node.function == "count_if":
@@ -141,7 +141,8 @@ def filtered_arguments(node: e.BoundAggregate) -> tuple[Expression, ...]:
     elif node.function == "count" and len(arguments) > 1:
         present = tuple(e.Operator("IS NOT NULL", (argument,)) for argument in arguments)
         # Several values that must differ together are one text.
-        value = e.Call("to_json", (e.Call("struct", arguments),)) if node.distinct else e.Literal("TRUE")
+        together = e.Call("struct", tuple(_unsigned(argument, columns) for argument in arguments))
+        value = e.Call("to_json", (together,)) if node.distinct else e.Literal("TRUE")
         arguments = (e.Case(((e.Operator("AND", present), value),)),)
     if condition is None:
         return arguments
@@ -150,6 +151,13 @@ def filtered_arguments(node: e.BoundAggregate) -> tuple[Expression, ...]:
     *others, last = arguments if node.function in ("max_by", "min_by") else arguments[:1]
     rest = () if node.function in ("max_by", "min_by") else arguments[1:]
     return (*others, e.Case(((condition, last),)), *rest)
+
+
+def _unsigned(value: Expression, columns: Columns) -> Expression:
+    """A float without the sign of zero, which its text would show."""
+    if columns.type_text(labelled(value, "")) not in ("float", "double"):
+        return value
+    return e.Operator("+", (value, e.Literal("0")))
 
 
 def labelled(value: Expression, variable: str) -> Expression:
