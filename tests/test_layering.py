@@ -22,20 +22,22 @@ MAY_USE: dict[str, set[str]] = {
     "analysis": {"algebra", "errors"},
     "planning": {"algebra", "analysis", "errors", "kernels.opcodes"},  # planning writes the instructions
     "kernels": set(),
-    "spark": {"algebra", "errors", "kernels", "planning"},
+    "execution": {"algebra", "errors", "kernels"},
+    "spark": {"algebra", "errors", "execution", "kernels", "planning"},
+    "segment_functions": {"algebra", "analysis", "errors", "execution"},
     "java": {"errors"},
     "samples": {"errors"},
     "plots": {"errors"},
-    "api": {"algebra", "analysis", "errors", "java", "languages", "planning", "spark"},
+    "api": {"algebra", "analysis", "errors", "java", "languages", "planning", "segment_functions", "spark"},
     "cli": {"errors", "java", "plots", "trellis"},
     "demo": {"errors", "java", "plots", "samples", "trellis"},
-    "trellis": {"api", "errors", "plots", "spark"},
+    "trellis": {"api", "errors", "plots", "segment_functions", "spark"},
 }
 """The parts, or single modules of them, that each part may import, besides itself."""
 
 MAY_USE_LIBRARY: dict[str, set[str]] = {
     "numba": {"kernels"},
-    "numpy": {"kernels", "plots", "spark"},
+    "numpy": {"execution", "kernels", "plots", "segment_functions", "spark"},
     "pandas": {"plots"},
     "pyarrow": {"cli", "spark"},
     "pyspark": {"api", "cli", "demo", "java", "plots", "spark"},

@@ -9,16 +9,18 @@ if TYPE_CHECKING:
     from trellis import errors
     from trellis.api import RowPattern, explain, pattern, sql
     from trellis.plots import plot
+    from trellis.segment_functions import segment_function
     from trellis.spark.warmup import warmup
 
 __version__ = "0.1.0"
-__all__ = ["RowPattern", "errors", "explain", "pattern", "plot", "sql", "warmup"]
+__all__ = ["RowPattern", "errors", "explain", "pattern", "plot", "segment_function", "sql", "warmup"]
 
 _HOMES = {
     "RowPattern": "trellis.api",
     "explain": "trellis.api",
     "pattern": "trellis.api",
     "plot": "trellis.plots",
+    "segment_function": "trellis.segment_functions",
     "sql": "trellis.api",
     "warmup": "trellis.spark.warmup",
 }

@@ -11,10 +11,12 @@ from functools import partial
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
-from trellis.algebra.plan import ScanPlan
+from trellis.algebra.plan import MatchPlan, ScanPlan
 from trellis.algebra.query import Query
+from trellis.algebra.segments import SegmentPlan
 from trellis.analysis.binding import bind
 from trellis.analysis.schema import Schema
+from trellis.analysis.segments import bind_segments
 from trellis.errors import BindingError, TrellisError, UnsupportedError
 from trellis.java import require_java
 from trellis.languages.builder import Keys, QueryBuilder, build
@@ -22,6 +24,8 @@ from trellis.languages.statement import parse_statement
 from trellis.planning.describe import describe
 from trellis.planning.hints import Hints
 from trellis.planning.scan import plan_scan
+from trellis.planning.segments import plan_segments
+from trellis.segment_functions import registered
 from trellis.spark.batch import run_scan
 from trellis.spark.counts import Counts
 from trellis.spark.projection import Session, refused
@@ -142,7 +146,8 @@ class RowPattern(QueryBuilder):
         query = self.query(partition_by, order_by)
         with _errors_show(self.text(partition_by, order_by)), _warm():
             session = Session(frame.sparkSession)
-            return run_scan(_plan(query, frame, session, Hints.of(hints)), frame, session)
+            plan = _plan(query, frame, session, Hints.of(hints))
+            return run_scan(plan, frame, session, users=registered())
 
     def explain(
         self,
@@ -159,7 +164,7 @@ class RowPattern(QueryBuilder):
             session = Session(frame.sparkSession)
             plan = _plan(query, frame, session, Hints.of(hints))
             if analyze:
-                run_scan(plan, frame, session, counts).write.format("noop").mode("overwrite").save()
+                run_scan(plan, frame, session, counts, registered()).write.format("noop").mode("overwrite").save()
         return _explained(query, plan, counts)
 
 
@@ -177,7 +182,8 @@ def pattern(text: str) -> RowPattern:
     return RowPattern(text)
 
 
-_Plans = list[tuple[Query, ScanPlan, Counts | None]]
+_Plan = ScanPlan[MatchPlan] | ScanPlan[SegmentPlan]
+_Plans = list[tuple[Query, _Plan, Counts | None]]
 
 
 def _run(text: str, session: Session, hints: Hints, *, counted: bool = False) -> tuple[DataFrame, _Plans]:
@@ -201,11 +207,11 @@ def _run(text: str, session: Session, hints: Hints, *, counted: bool = False) ->
                 plan = _plan(clause.query, frame, scope, hints)
                 counts = Counts() if counted else None
                 plans.append((clause.query, plan, counts))
-                frames[clause.name] = run_scan(plan, frame, scope, counts)
+                frames[clause.name] = run_scan(plan, frame, scope, counts, registered())
             return replace(session, frames=frames).run(statement.final), plans
 
 
-def _plan(query: Query, frame: DataFrame, session: Session, hints: Hints) -> ScanPlan:
+def _plan(query: Query, frame: DataFrame, session: Session, hints: Hints) -> _Plan:
     if frame.isStreaming:
         raise UnsupportedError(
             "Streams are not supported yet.", cure="Use foreachBatch, or a DataFrame that is not a stream."
@@ -213,13 +219,17 @@ def _plan(query: Query, frame: DataFrame, session: Session, hints: Hints) -> Sca
     conf = session.spark.conf
     columns = tuple((field.name, field.dataType.simpleString()) for field in frame.schema)
     schema = Schema(columns, conf.get("spark.sql.caseSensitive", "false") == "true")
+    if query.is_segmented:
+        functions = {name: function.arguments for name, function in registered().items()}
+        segments = bind_segments(query, schema, session.args, functions)
+        return plan_segments(segments, partial(session.types_of, frame), hints)
     lenient = conf.get("spark.sql.ansi.enabled", "true") != "true"
     bound = bind(query, schema, session.args)
     return plan_scan(bound, partial(session.types_of, frame), hints, lenient=lenient)
 
 
-def _explained(query: Query, plan: ScanPlan, counts: Counts | None) -> str:
-    text = describe(query, plan)
+def _explained(query: Query, plan: _Plan, counts: Counts | None) -> str:
+    text = describe(query, plan)  # type: ignore[arg-type]
     return text if counts is None else f"{text}\n\n== Counts ==\n{counts}"
 
 

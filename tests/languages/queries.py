@@ -1,5 +1,7 @@
 """Statements that are well formed: material for the tests of round trips and mutations."""
 
+from languages.segment_queries import TEMPLATES
+
 CLAUSES = (
     "PATTERN (A)",
     "ORDER BY ts PATTERN (A B+) DEFINE B AS price > PREV(price)",
@@ -27,6 +29,10 @@ CLAUSES = (
     """ORDER BY date MEASURES start AS end, key AS value, transform(A.xs, x -> x + A.y) AS t
     PATTERN (first last) DEFINE first AS first.count = 1, last AS last.date > DATE '2020-01-01' - 1""",
     "MEASURES array_agg(DISTINCT A.x) AS xs, max_by(A.x, A.y) AS w, A.x || 'é' AS s PATTERN (A+)",
+    *TEMPLATES.values(),
+    """ORDER BY t MEASURES FINAL LAST(SEG.x) AS x ALL ROWS PER MATCH AFTER MATCH SKIP TO NEXT ROW
+    PATTERN (^ (A seg){:least,:most}? SEGMENT{,:most} | ~~(A+ & ~`as`)* $)
+    DEFINE SEG SEG AS true, SEGMENT AS x > 1, segment `as` AS corr(`as`.x, SEG.x) > 0, A AS RUNNING LAST(x) > 1""",
 )
 
 STATEMENTS = (

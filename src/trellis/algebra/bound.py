@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from trellis.algebra.expression import Expression
+from trellis.algebra.pattern import Pattern
 from trellis.algebra.query import Query, RowsPerMatch
 
-__all__ = ["BoundQuery"]
+__all__ = ["BoundQuery", "BoundSegments", "BoundWindow"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,3 +32,31 @@ class BoundQuery:
     def all_rows(self) -> bool:
         """Whether the output holds rows of the input."""
         return self.query.rows_per_match is not RowsPerMatch.ONE
+
+
+@dataclass(frozen=True, slots=True)
+class BoundWindow:
+    """`window(...)`: rows (no `column`) or microseconds between the first and the last value of a column."""
+
+    least: int | None
+    most: int | None
+    column: Expression | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BoundSegments:
+    """A segment query, bound. `conditions` hold for each variable its conjuncts, without the windows among them.
+
+    Unqualified columns of a condition belong to its own variable, those of measures to the whole match.
+    """
+
+    query: Query
+    pattern: Pattern
+    segments: frozenset[str]
+    conditions: tuple[tuple[str, tuple[Expression, ...]], ...]
+    windows: tuple[tuple[str, BoundWindow], ...]
+    measures: tuple[tuple[str, Expression], ...]
+    partition_by: tuple[tuple[str, Expression], ...]
+    order_by: tuple[tuple[str, Expression], ...]
+    columns: tuple[str, ...]
+    within: BoundWindow | None

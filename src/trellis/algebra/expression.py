@@ -37,6 +37,7 @@ __all__ = [
     "Parameter",
     "Place",
     "Raw",
+    "SegmentCall",
     "Star",
     "children",
     "rebuild",
@@ -349,6 +350,25 @@ class BoundAggregate:
         return f"[{_mode(self.final or None)}{self.function}({distinct}{arguments}){condition} OVER {rows}]"
 
 
+@dataclass(frozen=True, slots=True)
+class SegmentCall:
+    """A function of whole segments (bound): expressions over one row, each read in all rows of a variable's segment.
+
+    The variable None is the whole match. `constants` are further arguments.
+    """
+
+    function: str
+    arguments: tuple[Expression, ...]
+    variables: tuple[str | None, ...]
+    constants: tuple[float, ...] = ()
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+    def __str__(self) -> str:
+        names = ("match" if name is None else name for name in self.variables)
+        values = [f"{value} OVER {name}" for value, name in zip(self.arguments, names, strict=False)]
+        return f"[{self.function}({', '.join([*values, *(f'{number:g}' for number in self.constants)])})]"
+
+
 Expression: TypeAlias = (
     Literal
     | Name
@@ -367,6 +387,7 @@ Expression: TypeAlias = (
     | Pair
     | ClassifierAt
     | BoundAggregate
+    | SegmentCall
 )
 
 

@@ -1,29 +1,46 @@
-"""Row patterns: regular expressions over pattern variables.
+"""Row patterns: regular expressions over pattern variables, with `&` and `~` where variables match segments.
 
-The text form of a pattern is SQL:2016's, with no more brackets than needed: `str(pattern)` can be parsed back.
+The text form of a pattern is SQL:2016's, with no more brackets than needed: `str(pattern)` can be parsed back. What
+binds tightest comes first: quantifiers, `~`, `&`, concatenation, `|`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+import operator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import chain
 from typing import TypeAlias
 
-from trellis.errors import Span
+from trellis.errors import BindingError, Span
 
 __all__ = [
+    "MAX_COUNT",
     "Alt",
     "Anchor",
+    "And",
     "Concat",
+    "CountParameter",
     "Empty",
     "Exclude",
+    "Not",
     "Pattern",
     "Permute",
     "Repeat",
     "Var",
+    "children",
+    "combines_segments",
+    "counts",
+    "flatten",
+    "rebuild",
     "variables_of",
     "walk",
+    "with_counts",
 ]
+
+# The largest number in a quantifier.
+MAX_COUNT = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +76,16 @@ class Anchor:
 
 @dataclass(frozen=True, slots=True)
 class Concat:
-    """The parts, one after the other; at least two."""
+    """The parts, one after the other; at least two.
+
+    A `Concat` inside a `Concat` is not the same as all parts in one: where variables match segments, each level
+    decides for itself whether its parts share their boundary rows.
+    """
 
     parts: tuple[Pattern, ...]
 
     def __str__(self) -> str:
-        return " ".join(f"({part})" if isinstance(part, Alt) else str(part) for part in self.parts)
+        return " ".join(f"({part})" if isinstance(part, (Alt, Concat)) else str(part) for part in self.parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,12 +99,46 @@ class Alt:
 
 
 @dataclass(frozen=True, slots=True)
-class Repeat:
-    """The body, `least` to `most` times (`None`: without bound); greedy prefers more, reluctant fewer."""
+class And:
+    """A stretch of rows that all the parts match; at least two."""
+
+    parts: tuple[Pattern, ...]
+
+    def __str__(self) -> str:
+        return " & ".join(f"({part})" if isinstance(part, (Alt, Concat)) else str(part) for part in self.parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Not:
+    """A stretch of rows that the body does not match."""
 
     body: Pattern
-    least: int
-    most: int | None
+
+    def __str__(self) -> str:
+        return f"~({self.body})" if isinstance(self.body, (Alt, Concat, And)) else f"~{self.body}"
+
+
+@dataclass(frozen=True, slots=True)
+class CountParameter:
+    """A parameter of the statement where a quantifier has a number: `{:name}`."""
+
+    name: str
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+    def __str__(self) -> str:
+        return f":{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Repeat:
+    """The body, `least` to `most` times (`None`: without bound); greedy prefers more, reluctant fewer.
+
+    A number can be a parameter until `with_counts` gives it its value; `counts` reads the numbers after that.
+    """
+
+    body: Pattern
+    least: int | CountParameter
+    most: int | CountParameter | None
     greedy: bool = True
 
     def __str__(self) -> str:
@@ -125,7 +180,41 @@ class Exclude:
         return f"{{- {self.body} -}}"
 
 
-Pattern: TypeAlias = Var | Empty | Anchor | Concat | Alt | Repeat | Permute | Exclude
+Pattern: TypeAlias = Var | Empty | Anchor | Concat | Alt | And | Not | Repeat | Permute | Exclude
+
+
+def children(pattern: Pattern) -> tuple[Pattern, ...]:
+    """The patterns that stand directly inside."""
+    match pattern:
+        case Concat(parts) | And(parts) | Permute(parts):
+            return parts
+        case Alt(options):
+            return options
+        case Repeat(body=body) | Exclude(body) | Not(body):
+            return (body,)
+        case _:
+            return ()
+
+
+def rebuild(pattern: Pattern, change: Callable[[Pattern], Pattern]) -> Pattern:
+    """The same pattern with each direct child replaced by `change(child)`."""
+    match pattern:
+        case Concat(parts):
+            return Concat(tuple(map(change, parts)))
+        case And(parts):
+            return And(tuple(map(change, parts)))
+        case Permute(parts):
+            return Permute(tuple(map(change, parts)))
+        case Alt(options):
+            return Alt(tuple(map(change, options)))
+        case Repeat(body=body):
+            return replace(pattern, body=change(body))
+        case Exclude(body):
+            return Exclude(change(body))
+        case Not(body):
+            return Not(change(body))
+        case _:
+            return pattern
 
 
 def walk(pattern: Pattern) -> Iterator[Pattern]:
@@ -134,17 +223,89 @@ def walk(pattern: Pattern) -> Iterator[Pattern]:
     while pending:
         node = pending.pop()
         yield node
-        match node:
-            case Concat(parts) | Permute(parts):
-                pending.extend(reversed(parts))
-            case Alt(options):
-                pending.extend(reversed(options))
-            case Repeat(body=body) | Exclude(body):
-                pending.append(body)
-            case _:
-                pass
+        pending.extend(reversed(children(node)))
 
 
 def variables_of(pattern: Pattern) -> tuple[str, ...]:
     """The names of the variables, in the order of their first appearance."""
     return tuple(dict.fromkeys(node.name for node in walk(pattern) if isinstance(node, Var)))
+
+
+def combines_segments(pattern: Pattern) -> bool:
+    """Whether `&` or `~` stands in the pattern: then it speaks of segments, whatever its variables are."""
+    return any(isinstance(node, (And, Not)) for node in walk(pattern))
+
+
+def flatten(pattern: Pattern) -> Pattern:
+    """The pattern without brackets that mean nothing where variables match single rows: `(A B) C` is `A B C`."""
+    pattern = rebuild(pattern, flatten)
+    if not isinstance(pattern, (Concat, Alt)):
+        return pattern
+    kind = type(pattern)
+    nested = (children(part) if isinstance(part, kind) else (part,) for part in children(pattern))
+    return kind(tuple(chain.from_iterable(nested)))
+
+
+def counts(repeat: Repeat) -> tuple[int, int | None]:
+    """The numbers of a repetition, all parameters of which have their values."""
+    least, most = repeat.least, repeat.most
+    assert not isinstance(least, CountParameter) and not isinstance(most, CountParameter)
+    return least, most
+
+
+def with_counts(pattern: Pattern, values: Mapping[str, object]) -> Pattern:
+    """The pattern with the values of parameters in its quantifiers; they follow the rules for written numbers."""
+    pattern = rebuild(pattern, partial(with_counts, values=values))
+    return _with_numbers(pattern, values) if isinstance(pattern, Repeat) else pattern
+
+
+def _with_numbers(repeat: Repeat, values: Mapping[str, object]) -> Repeat:
+    if not isinstance(repeat.least, CountParameter) and not isinstance(repeat.most, CountParameter):
+        return repeat
+    least = _number(repeat.least, values)
+    if repeat.least == repeat.most:
+        return replace(repeat, least=least, most=least)
+    if repeat.most is None:
+        return replace(repeat, least=least)
+    most = _number(repeat.most, values)
+    last = repeat.most if isinstance(repeat.most, CountParameter) else repeat.least
+    span = last.span if isinstance(last, CountParameter) else None
+    if most == 0:
+        raise BindingError(
+            "The upper bound of a quantifier must be at least 1.", cure=f"Pass 1 or more as {repeat.most}.", span=span
+        )
+    if most < least:
+        raise BindingError(
+            f"The quantifier {{{repeat.least},{repeat.most}}} asks for at least {least} and at most {most}.",
+            cure="Pass values for which the first number is not above the second.",
+            span=span,
+        )
+    return replace(repeat, least=least, most=most)
+
+
+def _number(count: int | CountParameter, values: Mapping[str, object]) -> int:
+    if not isinstance(count, CountParameter):
+        return count
+    if count.name not in values:
+        raise BindingError(
+            f"The parameter {count} has no value.", cure=f"Pass args={{{count.name!r}: ...}}.", span=count.span
+        )
+    value = values[count.name]
+    number = _whole(value)
+    if number is not None and 0 <= number <= MAX_COUNT:
+        return number
+    # The value itself is not shown: it can be longer than any message should be.
+    wrong = f"of type {type(value).__name__}" if number is None else "negative" if number < 0 else f"above {MAX_COUNT}"
+    raise BindingError(
+        f"The parameter {count} of a quantifier is {wrong}.",
+        cure=f"Pass a whole number from 0 to {MAX_COUNT}.",
+        span=count.span,
+    )
+
+
+def _whole(value: object) -> int | None:
+    """The value as a number, None if it is not whole. NumPy's whole numbers are, 2.0 and True are not."""
+    try:
+        return None if isinstance(value, bool) else operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        return None

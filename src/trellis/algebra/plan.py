@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import Generic, TypeVar
 
 from trellis.algebra.expression import Expression, Place
 from trellis.algebra.query import RowsPerMatch, SkipTo
@@ -236,18 +237,21 @@ class PairPlan:
     row: str
 
 
+M = TypeVar("M")
+
+
 @dataclass(frozen=True, slots=True)
-class ScanPlan:
+class ScanPlan(Generic[M]):
     """A query as Spark runs it: project, exchange and sort, match, finish.
 
     `projected` are the columns before the exchange, `sorted_by` the sort (column, descending, nulls first),
-    `shipped` the columns that the matcher reads, `finished` the columns of the result over the outputs of the matcher.
+    `shipped` the columns that the matcher (`match`) reads, `finished` the columns of the result over its outputs.
     """
 
     projected: tuple[tuple[str, Expression], ...]
     sorted_by: tuple[tuple[str, bool, bool], ...]
     shipped: tuple[str, ...]
-    match: MatchPlan
+    match: M
     finished: tuple[tuple[str, Expression], ...]
     rules: tuple[str, ...] = ()
     pairs: PairPlan | None = None

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from trellis.algebra.expression import Expression, Identifier
-from trellis.algebra.pattern import Pattern, Var
+from trellis.algebra.pattern import Pattern, Var, combines_segments
 from trellis.errors import Span
 
 __all__ = ["Definition", "Measure", "Query", "RowsPerMatch", "Skip", "SkipTo", "SortKey", "Subset"]
@@ -22,12 +22,17 @@ class RowsPerMatch(Enum):
 
 
 class SkipTo(Enum):
-    """Where the search goes on after a match."""
+    """Where the search goes on after a match.
+
+    EVERY_MATCH skips nothing: all matches are wanted, also several from one row. It has no words in SQL; it is what
+    a segment query means that says nothing.
+    """
 
     PAST_LAST_ROW = "SKIP PAST LAST ROW"
     NEXT_ROW = "SKIP TO NEXT ROW"
     FIRST = "SKIP TO FIRST"
     LAST = "SKIP TO LAST"
+    EVERY_MATCH = "EVERY MATCH"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,16 +80,23 @@ class Subset:
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """The condition of a variable."""
+    """The condition of a variable: of single rows, or of whole segments."""
 
     variable: str
     condition: Expression
     span: Span | None = field(default=None, compare=False, repr=False)
+    segment: bool = False
+
+    def __str__(self) -> str:
+        return f"{'SEGMENT ' if self.segment else ''}{Var(self.variable)} AS {self.condition}"
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A MATCH_RECOGNIZE clause. `within` bounds last minus first of the first order key, inclusive."""
+    """A MATCH_RECOGNIZE clause. `within` bounds last minus first of the first order key, inclusive.
+
+    `rows_span` is where the words of `rows_per_match` stand.
+    """
 
     pattern: Pattern
     definitions: tuple[Definition, ...] = ()
@@ -95,6 +107,12 @@ class Query:
     after_match: Skip = Skip()
     subsets: tuple[Subset, ...] = ()
     within: Expression | None = None
+    rows_span: Span | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def is_segmented(self) -> bool:
+        """Whether variables match segments of rows, not single rows only."""
+        return any(definition.segment for definition in self.definitions) or combines_segments(self.pattern)
 
     def __str__(self) -> str:
         lines = []
@@ -106,7 +124,8 @@ class Query:
             measures = (f"{m.expression} AS {Identifier(m.name, quoted=True)}" for m in self.measures)
             lines.append("MEASURES " + ", ".join(measures))
         lines.append(self.rows_per_match.value)
-        lines.append(f"AFTER MATCH {self.after_match}")
+        if self.after_match.to is not SkipTo.EVERY_MATCH:
+            lines.append(f"AFTER MATCH {self.after_match}")
         lines.append(f"PATTERN ({self.pattern})")
         if self.within is not None:
             lines.append(f"WITHIN {self.within}")
@@ -114,5 +133,5 @@ class Query:
             subsets = (f"{Var(s.name)} = ({', '.join(str(Var(v)) for v in s.variables)})" for s in self.subsets)
             lines.append("SUBSET " + ", ".join(subsets))
         if self.definitions:
-            lines.append("DEFINE " + ", ".join(f"{Var(d.variable)} AS {d.condition}" for d in self.definitions))
+            lines.append("DEFINE " + ", ".join(map(str, self.definitions)))
         return "\n".join(lines)

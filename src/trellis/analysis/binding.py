@@ -15,12 +15,12 @@ from decimal import Decimal
 from trellis.algebra import expression as e
 from trellis.algebra.bound import BoundQuery
 from trellis.algebra.expression import Expression, Identifier, Place
-from trellis.algebra.pattern import variables_of
+from trellis.algebra.pattern import variables_of, with_counts
 from trellis.algebra.query import Query, RowsPerMatch
 from trellis.analysis.schema import Schema
 from trellis.errors import BindingError, Span, UnsupportedError
 
-__all__ = ["bind"]
+__all__ = ["Binder", "bind"]
 
 # Functions whose first argument is a unit written like a column: timestampdiff(MINUTE, a, b).
 _UNIT_FIRST = frozenset({"timestampdiff", "timestampadd", "dateadd", "date_add", "datediff", "date_diff"})
@@ -39,11 +39,12 @@ _ARGUMENTS = {
 
 def bind(query: Query, schema: Schema, parameters: Mapping[str, object]) -> BoundQuery:
     """Bind all expressions of a query to the columns of its input."""
+    query = replace(query, pattern=with_counts(query.pattern, parameters))
     variables = variables_of(query.pattern)
     sets = {name: frozenset({name}) for name in variables}
     for subset in query.subsets:
         sets[subset.name] = frozenset(subset.variables)
-    binder = _Binder(schema, sets, frozenset(variables), parameters)
+    binder = Binder(schema, sets, frozenset(variables), parameters)
     final = query.rows_per_match is RowsPerMatch.ONE
     if isinstance(query.within, e.Parameter):
         _check_width(query.within, parameters)
@@ -86,7 +87,9 @@ def _check_width(width: e.Parameter, parameters: Mapping[str, object]) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Binder:
+class Binder:
+    """Binds names of one query: variables, and columns of its input."""
+
     schema: Schema
     sets: Mapping[str, frozenset[str]]
     variables: frozenset[str]
@@ -97,13 +100,13 @@ class _Binder:
         bound: list[tuple[str, Expression]] = []
         for number, expression in enumerate(expressions):
             for part in e.walk(expression):
-                if isinstance(part, e.Name) and self._name(part)[0] is not None:
+                if isinstance(part, e.Name) and self.column(part)[0] is not None:
                     raise BindingError(
                         "A variable of the pattern cannot stand here: rows are ordered before they are matched.",
                         cure="Name the column alone.",
                         span=part.span,
                     )
-            value = self._row(expression, None)
+            value = self.row(expression, None)
             name = value.path[-1] if isinstance(value, e.Column) else f"{what}_{number + 1}"
             if value != e.Column((name,)):
                 # A field or an expression must not take the name of another column of the result.
@@ -134,7 +137,7 @@ class _Binder:
         """An expression of MEASURES or DEFINE."""
         match expression:
             case e.Name():
-                variable, column = self._name(expression)
+                variable, column = self.column(expression)
                 return e.At(column, self._place(variable, final), span=expression.span)
             case e.Navigation():
                 return self._navigation(expression, final)
@@ -168,16 +171,16 @@ class _Binder:
                 inner = self._navigation(node.argument, final)
                 assert isinstance(inner, (e.At, e.ClassifierAt))
                 return replace(inner, place=replace(inner.place, shift=shift), span=node.span)
-            place = replace(self._place(self._only_variable(node), final), shift=shift)
+            place = replace(self._place(self.only_variable(node), final), shift=shift)
         else:
-            place = self._place(self._only_variable(node), final)
+            place = self._place(self.only_variable(node), final)
             place = replace(place, from_first=node.function == "FIRST", offset=offset)
         if isinstance(node.argument, e.Classifier):
             return e.ClassifierAt(place, span=node.span)
-        return e.At(self._row(node.argument, node.span), place, span=node.span)
+        return e.At(self.row(node.argument, node.span), place, span=node.span)
 
     def _aggregate(self, node: e.Aggregate, final: bool) -> Expression:
-        variable = self._only_variable(node)
+        variable = self.only_variable(node)
         star = [argument for argument in node.arguments if isinstance(argument, e.Star)]
         if star and (node.function != "count" or len(node.arguments) > 1 or node.distinct):
             raise BindingError("A star stands in COUNT only.", cure="Name a column.", span=star[0].span)
@@ -187,19 +190,19 @@ class _Binder:
             raise BindingError(f"{node.function} takes {wanted}, not {len(node.arguments)}.", span=node.span)
         return e.BoundAggregate(
             function=node.function,
-            arguments=() if star else tuple(self._row(argument, node.span) for argument in node.arguments),
+            arguments=() if star else tuple(self.row(argument, node.span) for argument in node.arguments),
             variables=None if variable is None else self._set(variable),
             distinct=node.distinct,
-            condition=None if node.condition is None else self._row(node.condition, node.span),
+            condition=None if node.condition is None else self.row(node.condition, node.span),
             final=final or bool(node.final),
             span=node.span,
         )
 
-    def _row(self, expression: Expression, span: Span | None) -> Expression:
+    def row(self, expression: Expression, span: Span | None) -> Expression:
         """An expression over one row: inside a navigation, an aggregate, or a key."""
         match expression:
             case e.Name():
-                return self._name(expression)[1]
+                return self.column(expression)[1]
             case e.Classifier():
                 return e.Classifier(None, span=expression.span)
             case e.Navigation() | e.Aggregate() | e.Star():
@@ -207,12 +210,12 @@ class _Binder:
             case e.Call(function=function, arguments=(e.Name(parts=(unit,)), *rest)) if (
                 function in _UNIT_FIRST and len(rest) == 2 and self.schema.find(unit) is None
             ):
-                bound = tuple(self._row(argument, span) for argument in rest)
+                bound = tuple(self.row(argument, span) for argument in rest)
                 return replace(expression, arguments=(e.Raw((unit.text,)), *bound))
             case _:
-                return e.rebuild(expression, lambda child: self._row(child, span))
+                return e.rebuild(expression, lambda child: self.row(child, span))
 
-    def _name(self, name: e.Name) -> tuple[str | None, e.Column]:
+    def column(self, name: e.Name) -> tuple[str | None, e.Column]:
         """The variable before a name, if there is one, and the column."""
         first, *rest = name.parts
         variable = self._find_variable(first)
@@ -257,14 +260,14 @@ class _Binder:
     def _place(self, variable: str | None, final: bool) -> Place:
         return Place(None if variable is None else self._set(variable), final=final)
 
-    def _only_variable(self, node: e.Navigation | e.Aggregate) -> str | None:
+    def only_variable(self, node: e.Navigation | e.Aggregate) -> str | None:
         """The one variable that all columns inside refer to."""
         seen: dict[str | None, Span | None] = {}
         for child in e.children(node):
             for part in e.walk(child):
                 match part:
                     case e.Name():
-                        seen.setdefault(self._name(part)[0], part.span)
+                        seen.setdefault(self.column(part)[0], part.span)
                     case e.Classifier(variable=identifier) | e.Star(variable=identifier):
                         name = None if identifier is None else self._variable(identifier, part.span)
                         seen.setdefault(name, part.span)

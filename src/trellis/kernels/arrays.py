@@ -28,6 +28,7 @@ __all__ = [
     "Slots",
     "Track",
     "Window",
+    "Words",
     "Work",
 ]
 
@@ -36,6 +37,7 @@ Shorts: TypeAlias = NDArray[np.int32]
 Floats: TypeAlias = NDArray[np.float64]
 Bools: TypeAlias = NDArray[np.bool_]
 Bytes: TypeAlias = NDArray[np.uint8]
+Words: TypeAlias = NDArray[np.uint64]
 Array: TypeAlias = NDArray[Any]
 
 

@@ -55,6 +55,20 @@ def evaluate_columns(
             if not np.isfinite(result).all():
                 return None
             stack.append((result, _both(left_known, right_known)))
+        elif op == o.DIVIDE_FLOAT and program.lenient:
+            (right, right_known), (left, left_known) = stack.pop(), stack.pop()
+            divides = right != 0
+            result = left / np.where(divides, right, 1.0)
+            if not np.isfinite(result).all():
+                return None
+            both = _both(left_known, right_known)
+            stack.append((result, both if divides.all() else _both(both, divides)))
+        elif op == o.NEGATE_FLOAT:
+            values, known = stack.pop()
+            stack.append((-values, known))
+        elif op == o.ABS_FLOAT:
+            values, known = stack.pop()
+            stack.append((np.abs(values), known))
         elif op == o.TO_FLOAT:
             values, known = stack.pop()
             stack.append((values.astype(np.float64), known))

@@ -44,6 +44,8 @@ _ROWS_PER_MATCH = {
     "ALL OMIT EMPTY": "ALL ROWS PER MATCH OMIT EMPTY MATCHES",
     "ALL WITH UNMATCHED": "ALL ROWS PER MATCH WITH UNMATCHED ROWS",
 }
+# What stands before the variable in the definition of a segment.
+_SEGMENT = "SEGMENT "
 
 
 def build(pattern: str) -> QueryBuilder:
@@ -52,7 +54,7 @@ def build(pattern: str) -> QueryBuilder:
     Parameters
     ----------
     pattern : str
-        A row pattern of SQL:2016, without the brackets of PATTERN.
+        A row pattern of SQL:2016, or a segment pattern (with `&` and `~`), without the brackets of PATTERN.
 
     Examples
     --------
@@ -74,6 +76,7 @@ class QueryBuilder:
     """A query that is being written. Builders do not change: each step returns a new one."""
 
     _pattern: str
+    # What stands before AS, and the condition.
     _definitions: Pairs = ()
     _subsets: Pairs = ()
     _measures: Pairs = ()
@@ -97,12 +100,28 @@ class QueryBuilder:
         >>> str(builder.query().definitions[0].condition)
         'price < 20'
         """
-        pairs = self._definitions
-        for name, condition in {**(mapping or {}), **conditions}.items():
-            _require_text(f"The condition of {name}", condition)
-            parse_expression_text(condition)
-            pairs = _with_pair(pairs, _variable(name), condition, _fold_variable)
-        return replace(self, _definitions=pairs)
+        return replace(self, _definitions=_defined(self._definitions, "", {**(mapping or {}), **conditions}))
+
+    def define_segments(self: B, mapping: Mapping[str, str] | None = None, /, **conditions: str) -> B:
+        """Give variables conditions on whole segments; a variable that has a condition already gets the new one.
+
+        Parameters
+        ----------
+        mapping : mapping of str to str, optional
+            Conditions by variable, for names that are no Python names.
+        **conditions : str
+            SQL conditions by variable. Names are folded to upper case, as SQL does.
+
+        Examples
+        --------
+        >>> builder = build("(DOWN UP) & WIN").define_segments(DOWN="last(DOWN.x) < first(DOWN.x)", WIN="window(2, 9)")
+        >>> print(builder.text())
+        PATTERN ((DOWN UP) & WIN)
+        DEFINE
+          SEGMENT DOWN AS last(DOWN.x) < first(DOWN.x),
+          SEGMENT WIN AS window(2, 9)
+        """
+        return replace(self, _definitions=_defined(self._definitions, _SEGMENT, {**(mapping or {}), **conditions}))
 
     def subset(self: B, mapping: Mapping[str, str | Sequence[str]] | None = None, /, **names: str | Sequence[str]) -> B:
         """Name unions of variables.
@@ -164,7 +183,8 @@ class QueryBuilder:
         Parameters
         ----------
         skip : str
-            "past last row" (the default), "next row", "first A", "last A", "to A", or SQL's own words.
+            "past last row" (the default; segment queries skip nothing unless told), "next row", "first A", "last A",
+            "to A", or SQL's own words.
 
         Examples
         --------
@@ -245,7 +265,7 @@ class QueryBuilder:
         yield from _block("\nWITHIN ", [self._within] if self._within else [], "", end="")
         subsets = [f"{name} = ({_closed(members)})" for name, members in self._subsets]
         yield from _block("\nSUBSET\n", subsets, "  ", end="")
-        definitions = [f"{name} AS {_closed(condition)}" for name, condition in self._definitions]
+        definitions = [f"{head} AS {_closed(condition)}" for head, condition in self._definitions]
         yield from _block("\nDEFINE\n", definitions, "  ", end="")
 
     def _point_into_piece(self, error: TrellisError, partition_by: Keys, order_by: Keys) -> None:
@@ -305,6 +325,20 @@ def _variable(name: str) -> str:
 
 def _fold_variable(name: str) -> str:
     return name if name.startswith("`") else f"`{name.upper()}`"
+
+
+def _fold_head(head: str) -> str:
+    """The variable of a definition. A name that is not quoted has no space in it."""
+    return _fold_variable(head.removeprefix(_SEGMENT))
+
+
+def _defined(pairs: Pairs, prefix: str, conditions: Mapping[str, str]) -> Pairs:
+    """The definitions with some added or replaced."""
+    for name, condition in conditions.items():
+        _require_text(f"The condition of {name}", condition)
+        parse_expression_text(condition)
+        pairs = _with_pair(pairs, prefix + _variable(name), condition, _fold_head)
+    return pairs
 
 
 def _with_pair(pairs: Pairs, name: str, text: str, fold: Callable[[str], str]) -> Pairs:

@@ -129,6 +129,13 @@ class Cursor:
             self.fail(what)
         return self.next()
 
+    def expect_parameter(self) -> Token:
+        """Read a parameter, `:name`; the token of its name."""
+        self.expect_symbol(":")
+        if self.kind() is not Kind.WORD:
+            self.fail("the name of a parameter")
+        return self.next()
+
     def expect_end(self, what: str = "the end of the text") -> None:
         """Fail unless all tokens have been read."""
         if not self.at_end:

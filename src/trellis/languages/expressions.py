@@ -221,10 +221,7 @@ def _primary(cursor: Cursor) -> Expression:
         case "(":
             return _group(cursor)
         case ":":
-            cursor.next()
-            if cursor.kind() is not Kind.WORD:
-                cursor.fail("the name of a parameter")
-            return Parameter(cursor.next().text, cursor.since(start))
+            return Parameter(cursor.expect_parameter().text, cursor.since(start))
         case "?":
             raise UnsupportedError(
                 "Parameters without a name are not supported.", cure="Name them: `:threshold`.", span=start

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from trellis.algebra.expression import Expression
-from trellis.algebra.pattern import Pattern
+from trellis.algebra.pattern import Pattern, flatten
 from trellis.algebra.query import Definition, Measure, Query, RowsPerMatch, Skip, SkipTo, SortKey, Subset
-from trellis.errors import QuerySyntaxError, UnsupportedError
+from trellis.errors import QuerySyntaxError, Span, UnsupportedError
 from trellis.languages.cursor import Cursor, cursor_over
 from trellis.languages.expressions import parse_expression
 from trellis.languages.lexer import Token, attach_text
@@ -53,7 +53,8 @@ class _Parts:
     partition_by: tuple[Expression, ...] = ()
     order_by: tuple[SortKey, ...] = ()
     rows_per_match: RowsPerMatch = RowsPerMatch.ONE
-    after_match: Skip = field(default_factory=Skip)
+    rows_span: Span | None = None
+    after_match: Skip | None = None
     subsets: tuple[Subset, ...] = ()
     within: Expression | None = None
 
@@ -81,10 +82,15 @@ def parse_clause(cursor: Cursor) -> Query:
         partition_by=parts.partition_by,
         order_by=parts.order_by,
         rows_per_match=parts.rows_per_match,
-        after_match=parts.after_match,
         subsets=parts.subsets,
         within=parts.within,
+        rows_span=parts.rows_span,
     )
+    # Only the definitions, which come last, tell what the brackets of the pattern mean.
+    if query.is_segmented:
+        query = replace(query, after_match=parts.after_match or Skip(SkipTo.EVERY_MATCH))
+    else:
+        query = replace(query, after_match=parts.after_match or Skip(), pattern=flatten(query.pattern))
     check_query(query)
     return query
 
@@ -126,9 +132,15 @@ def _part_ahead(cursor: Cursor) -> str | None:
             return "WITHIN"
         case "SUBSET" if cursor.is_name(1) and cursor.symbol(2) == "=":
             return "SUBSET"
-        case "DEFINE" if cursor.is_name(1) and cursor.at_words("AS", ahead=2):
+        case "DEFINE" if (cursor.is_name(1) and cursor.at_words("AS", ahead=2)) or _at_segment(cursor, ahead=1):
             return "DEFINE"
     return None
+
+
+def _at_segment(cursor: Cursor, ahead: int = 0) -> bool:
+    """Whether the definition of a segment stands further on. SEGMENT and SEG can be names of variables too."""
+    named = cursor.is_name(ahead + 1) and cursor.at_words("AS", ahead=ahead + 2)
+    return named and cursor.keyword(ahead) in ("SEGMENT", "SEG")
 
 
 def _parse_part(cursor: Cursor, part: str, parts: _Parts) -> None:
@@ -143,7 +155,9 @@ def _parse_part(cursor: Cursor, part: str, parts: _Parts) -> None:
             cursor.next()
             parts.measures = _elements(cursor, "a measure", _measure)
         case "ROWS PER MATCH":
+            start = cursor.span
             parts.rows_per_match = parse_rows_per_match(cursor)
+            parts.rows_span = cursor.since(start)
         case "AFTER MATCH":
             cursor.read(2)
             parts.after_match = parse_after_match(cursor)
@@ -255,7 +269,7 @@ def _pattern(cursor: Cursor) -> Pattern:
     cursor.expect("PATTERN")
     cursor.expect_symbol("(")
     pattern = parse_pattern(cursor)
-    cursor.expect_symbol(")", "a variable, a quantifier, `|` or `)`")
+    cursor.expect_symbol(")", "a variable, a quantifier, `&`, `|` or `)`")
     return pattern
 
 
@@ -278,6 +292,9 @@ def parse_variables(cursor: Cursor) -> tuple[Token, ...]:
 
 
 def _definition(cursor: Cursor) -> Definition:
+    segment = _at_segment(cursor)
+    if segment:
+        cursor.next()
     variable = cursor.expect_name("a variable")
     cursor.expect("AS")
-    return Definition(variable.variable, parse_expression(cursor), variable.span)
+    return Definition(variable.variable, parse_expression(cursor), variable.span, segment)

@@ -1,25 +1,53 @@
-"""Row patterns as SQL:2016 writes them: `A DOWN+ (UP | FLAT){2,}? {- REST* -} $`."""
+"""Row patterns as SQL:2016 writes them: `A DOWN+ (UP | FLAT){2,}? {- REST* -} $`; for segments, `A & ~B` too."""
 
 from __future__ import annotations
 
-from trellis.algebra.pattern import Alt, Anchor, Concat, Empty, Exclude, Pattern, Permute, Repeat, Var
-from trellis.errors import QuerySyntaxError, UnsupportedError
-from trellis.languages.cursor import Cursor, cursor_over
+from trellis.algebra.pattern import (
+    MAX_COUNT,
+    Alt,
+    Anchor,
+    And,
+    Concat,
+    CountParameter,
+    Empty,
+    Exclude,
+    Not,
+    Pattern,
+    Permute,
+    Repeat,
+    Var,
+    children,
+    combines_segments,
+    flatten,
+)
+from trellis.errors import QuerySyntaxError, Span, UnsupportedError
+from trellis.languages.cursor import MAX_DEPTH, Cursor, cursor_over
 from trellis.languages.lexer import Kind, attach_text
 
 __all__ = ["MAX_COUNT", "parse_pattern", "parse_pattern_text"]
 
-MAX_COUNT = 10_000
+# One pair of brackets can hold several nodes, one inside the other, as in `(A | B & ~(...)+)`: they have a bound too.
+_MAX_NODES = 2 * MAX_DEPTH
+
+_AND = "`&` stands between two parts: `A & B`."
+_NOT = "`~` stands before the part that must not match: `~A`."
 
 
 def parse_pattern(cursor: Cursor) -> Pattern:
-    """Read a pattern, up to the bracket that closes it or the end of the text."""
+    """Read a pattern, up to the bracket that closes it or the end of the text.
+
+    Brackets around concatenations are kept, since they mean something in segment queries: for other queries the
+    caller must `flatten` the pattern.
+    """
     cursor.split_symbols(_length(cursor))
-    return _alternation(cursor)
+    start = cursor.span
+    pattern = _alternation(cursor)
+    _check_depth(pattern, cursor.since(start))
+    return pattern
 
 
 def parse_pattern_text(text: str) -> Pattern:
-    """The pattern that a text holds, and nothing else.
+    """The pattern that a text holds, and nothing else. Without `&` and `~` it is read as one of single rows.
 
     Examples
     --------
@@ -29,8 +57,8 @@ def parse_pattern_text(text: str) -> Pattern:
     with attach_text(text):
         cursor = cursor_over(text)
         pattern = parse_pattern(cursor)
-        cursor.expect_end("a variable, a quantifier, `|` or the end of the pattern")
-        return pattern
+        cursor.expect_end("a variable, a quantifier, `&`, `|` or the end of the pattern")
+        return pattern if combines_segments(pattern) else flatten(pattern)
 
 
 def _length(cursor: Cursor) -> int:
@@ -51,8 +79,7 @@ def _alternation(cursor: Cursor) -> Pattern:
     while True:
         parts: list[Pattern] = []
         while not parts or _starts_factor(cursor):
-            factor = _factor(cursor)
-            parts.extend(factor.parts if isinstance(factor, Concat) else (factor,))
+            parts.append(_conjunction(cursor))
         option = parts[0] if len(parts) == 1 else Concat(tuple(parts))
         options.extend(option.options if isinstance(option, Alt) else (option,))
         if not cursor.accept_symbol("|"):
@@ -64,6 +91,35 @@ def _alternation(cursor: Cursor) -> Pattern:
 def _starts_factor(cursor: Cursor) -> bool:
     """Whether a further part of a concatenation comes next. What can end a pattern is left to whoever opened it."""
     return not cursor.at_end and cursor.symbol() not in (")", "|", ",", "-", "}")
+
+
+def _conjunction(cursor: Cursor) -> Pattern:
+    """Parts with `&` between them. Brackets in it mean nothing: the order of joining does not matter."""
+    parts: list[Pattern] = []
+    while True:
+        part = _negation(cursor)
+        parts.extend(part.parts if isinstance(part, And) else (part,))
+        if not cursor.accept_symbol("&"):
+            return parts[0] if len(parts) == 1 else And(tuple(parts))
+        if cursor.symbol() == "&":
+            cursor.fail("a variable", cure="Write one `&`.")
+        if not _starts_factor(cursor):
+            cursor.fail("a variable", cure=_AND)
+
+
+def _negation(cursor: Cursor) -> Pattern:
+    """A part with its quantifier and the `~` before it."""
+    signs = 0
+    while cursor.accept_symbol("~"):
+        cursor.enter()
+        signs += 1
+        if not _starts_factor(cursor):
+            cursor.fail("a variable", cure=_NOT)
+    pattern = _factor(cursor)
+    for _ in range(signs):
+        cursor.leave()
+        pattern = Not(pattern)
+    return pattern
 
 
 def _factor(cursor: Cursor) -> Pattern:
@@ -86,7 +142,7 @@ def _at_quantifier(cursor: Cursor) -> bool:
     return cursor.symbol() in ("*", "+", "?") or (cursor.symbol() == "{" and cursor.symbol(1) != "-")
 
 
-def _counts(cursor: Cursor) -> tuple[int, int | None]:
+def _counts(cursor: Cursor) -> tuple[int | CountParameter, int | CountParameter | None]:
     start = cursor.span
     match cursor.next().text:
         case "*":
@@ -98,22 +154,26 @@ def _counts(cursor: Cursor) -> tuple[int, int | None]:
     least = _count(cursor)
     if least is not None and cursor.accept_symbol("}"):
         return least, least
-    cursor.expect_symbol(",", "a number, `,` or `}`" if least is None else "`,` or `}`")
+    cursor.expect_symbol(",", "a number, a parameter, `,` or `}`" if least is None else "`,` or `}`")
     most = _count(cursor)
-    cursor.expect_symbol("}", "a number or `}`" if most is None else "`}`")
+    cursor.expect_symbol("}", "a number, a parameter or `}`" if most is None else "`}`")
     span = cursor.since(start)
     if most == 0:
         raise QuerySyntaxError("The upper bound of a quantifier must be at least 1.", span=span)
-    if most is not None and most < (least or 0):
+    # What a parameter asks for is looked at when it has its value.
+    if isinstance(least, int) and isinstance(most, int) and most < least:
         raise QuerySyntaxError(
             f"The quantifier asks for at least {least} and at most {most}.",
             cure=f"Write {{{most},{least}}}.",
             span=span,
         )
-    return least or 0, most
+    return 0 if least is None else least, most
 
 
-def _count(cursor: Cursor) -> int | None:
+def _count(cursor: Cursor) -> int | CountParameter | None:
+    start = cursor.span
+    if cursor.symbol() == ":":
+        return CountParameter(cursor.expect_parameter().text, cursor.since(start))
     token = cursor.peek()
     if token is None or token.kind is not Kind.NUMBER:
         return None
@@ -140,7 +200,7 @@ def _part(cursor: Cursor) -> Pattern:
             if cursor.accept_symbol(")"):
                 return Empty()
             inner = _alternation(cursor)
-            cursor.expect_symbol(")", "a variable, a quantifier, `|` or `)`")
+            cursor.expect_symbol(")", "a variable, a quantifier, `&`, `|` or `)`")
             return inner
         case "^" | "$" as symbol:
             cursor.next()
@@ -149,8 +209,8 @@ def _part(cursor: Cursor) -> Pattern:
             return _exclusion(cursor)
         case "*" | "+" | "?" | "{":
             cursor.fail("a variable", cure="A quantifier stands after the part that it repeats.")
-        case "&" | "~":
-            raise UnsupportedError("Segment patterns are not supported yet.", span=start)
+        case "&":
+            cursor.fail("a variable", cure=_AND)
     cursor.fail("a variable, a bracket or an anchor")
 
 
@@ -173,3 +233,17 @@ def _exclusion(cursor: Cursor) -> Pattern:
     cursor.expect_symbol("-", "a variable, a quantifier or `-}`")
     cursor.expect_symbol("}", "`-}`")
     return Exclude(body)
+
+
+def _check_depth(pattern: Pattern, span: Span) -> None:
+    """Refuse trees that recursive functions could not walk."""
+    level: list[Pattern] = [pattern]
+    for _ in range(_MAX_NODES):
+        level = [child for parent in level for child in children(parent)]
+        if not level:
+            return
+    raise QuerySyntaxError(
+        f"The pattern is nested too deeply: more than {_MAX_NODES} levels.",
+        cure="Take brackets away that the pattern does not need.",
+        span=span,
+    )

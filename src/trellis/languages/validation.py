@@ -22,10 +22,10 @@ from trellis.algebra.expression import (
     children,
     walk,
 )
-from trellis.algebra.pattern import Exclude, Var, variables_of
+from trellis.algebra.pattern import Exclude, Permute, Var, variables_of
 from trellis.algebra.pattern import walk as walk_pattern
 from trellis.algebra.query import Query, RowsPerMatch
-from trellis.errors import BindingError, Span
+from trellis.errors import BindingError, Span, UnsupportedError
 from trellis.languages.widths import check_within
 
 __all__ = ["check_query"]
@@ -37,12 +37,15 @@ def check_query(query: Query) -> None:
     _check_subsets(query, variables)
     known = frozenset((*variables, *(subset.name for subset in query.subsets)))
     _check_definitions(query, variables)
+    if query.is_segmented:
+        _check_segments(query)
     _check_measures(query)
     _check_policies(query, known)
     for key in (*query.partition_by, *(key.expression for key in query.order_by)):
         _check_key(key)
-    for definition in query.definitions:
-        _check_no_final(definition.condition)
+    if not query.is_segmented:
+        for definition in query.definitions:
+            _check_no_final(definition.condition)
     for expression in _row_pattern_expressions(query):
         _check_expression(expression, known)
     if query.within is not None:
@@ -107,6 +110,52 @@ def _check_definitions(query: Query, variables: tuple[str, ...]) -> None:
                 f"{name} is defined twice.", cure="Join the two conditions with AND.", span=definition.span
             )
         seen.add(name)
+
+
+def _check_segments(query: Query) -> None:
+    """What a segment query cannot have, since its rows can belong to several variables at once.
+
+    FINAL and RUNNING are no mistakes: a segment is looked at as a whole, so both mean the same.
+    """
+    segments = frozenset(definition.variable for definition in query.definitions if definition.segment)
+    for part in walk_pattern(query.pattern):
+        if isinstance(part, (Exclude, Permute)):
+            for node in walk_pattern(part):
+                if isinstance(node, Var) and node.name in segments:
+                    raise _misplaced_segment(node, part)
+    for subset in query.subsets:
+        for member in subset.variables:
+            if member in segments:
+                raise BindingError(
+                    f"The subset {subset.name} holds {member}, which is a segment variable.",
+                    cure=f"Name the stretch that you mean: `(...) & {Var(subset.name)}` in the pattern and"
+                    f" `SEGMENT {Var(subset.name)} AS true` in DEFINE.",
+                    span=subset.span,
+                )
+    if query.rows_per_match is RowsPerMatch.ALL_WITH_UNMATCHED:
+        raise UnsupportedError(
+            "ALL ROWS PER MATCH WITH UNMATCHED ROWS is not supported in a segment query.",
+            cure="Use ALL ROWS PER MATCH, and join its rows with the input.",
+            span=query.rows_span,
+        )
+    for expression in _row_pattern_expressions(query):
+        for inner in walk(expression):
+            if isinstance(inner, Classifier):
+                raise BindingError(
+                    "CLASSIFIER has no value in a segment query: a row can belong to several variables.",
+                    cure="Ask for the rows of each variable instead, as in FIRST(A.ts), LAST(A.ts) or COUNT(A.*).",
+                    span=inner.span,
+                )
+
+
+def _misplaced_segment(variable: Var, around: Exclude | Permute) -> BindingError:
+    if isinstance(around, Exclude):
+        place = "an exclusion `{- -}`"
+        cure = "Take it out of the exclusion: its rows can belong to other variables too."
+    else:
+        place = "PERMUTE"
+        cure = "Write the orders that you mean, as in `(A B) | (B A)`."
+    return BindingError(f"The segment variable {variable.name} cannot stand in {place}.", cure=cure, span=variable.span)
 
 
 def _check_measures(query: Query) -> None:

@@ -96,6 +96,8 @@ class _Emitter:
                 self.emit_repeat(pattern, excluded)
             case p.Permute(parts=parts):
                 self.emit_permute(parts, excluded)
+            case p.And() | p.Not():
+                raise _no_automaton()
 
     def emit_options(self, options: tuple[Pattern, ...], excluded: bool) -> None:
         jumps = []
@@ -110,14 +112,15 @@ class _Emitter:
 
     def emit_repeat(self, repeat: p.Repeat, excluded: bool) -> None:
         body = repeat.body
+        least, most = p.counts(repeat)
         if not variables_of(body):
             # What consumes nothing holds or does not, however often it is asked.
-            if repeat.least > 0:
+            if least > 0:
                 self.emit(body, excluded)
             return
-        for _ in range(repeat.least):
+        for _ in range(least):
             self.emit(body, excluded)
-        extra = None if repeat.most is None else repeat.most - repeat.least
+        extra = None if most is None else most - least
         if extra == 0:
             return
         if _is_nullable(body):
@@ -212,6 +215,8 @@ def _is_nullable(pattern: Pattern) -> bool:
             return _is_nullable(body)
         case p.Repeat(body=body, least=least):
             return least == 0 or _is_nullable(body)
+        case p.And() | p.Not():
+            raise _no_automaton()
 
 
 def _pieces(pattern: Pattern) -> list[tuple[Pattern, bool]]:
@@ -233,7 +238,10 @@ def _pieces(pattern: Pattern) -> list[tuple[Pattern, bool]]:
             return _pieces(_alt([_concat(list(order)) for order in permutations(parts)]))
         case p.Concat(parts=parts):
             return _concat_pieces(parts)
-        case p.Repeat(body=body, least=least, most=most, greedy=greedy):
+        case p.And() | p.Not():
+            raise _no_automaton()
+        case p.Repeat(body=body, greedy=greedy):
+            least, most = p.counts(pattern)
             extra = None if most is None else most - least
             if _is_nullable(body):
                 if least > 50:
@@ -250,6 +258,10 @@ def _pieces(pattern: Pattern) -> list[tuple[Pattern, bool]]:
             some: tuple[Pattern, bool] = (p.Repeat(body, 1, most, greedy), False)
             none: tuple[Pattern, bool] = (p.Empty(), True)
             return [some, none] if greedy else [none, some]
+
+
+def _no_automaton() -> AssertionError:
+    return AssertionError("a segment pattern has no automaton")
 
 
 def _too_large() -> UnsupportedError:

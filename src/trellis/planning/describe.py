@@ -29,7 +29,7 @@ _WHERE = {
 }
 
 
-def describe(query: Query, plan: ScanPlan) -> str:
+def describe(query: Query, plan: ScanPlan[MatchPlan]) -> str:
     """The logical plan, the split of the conditions, the rules that fired and the physical plan."""
     names = {name: str(expression) for name, expression in plan.projected}
     sections = [
@@ -51,7 +51,7 @@ def _conditions(conditions: Sequence[Condition]) -> list[str]:
     ]
 
 
-def _steps(plan: ScanPlan, names: dict[str, str]) -> list[str]:
+def _steps(plan: ScanPlan[MatchPlan], names: dict[str, str]) -> list[str]:
     """The steps, the last one first, as Spark prints its plans."""
     keys = [names[key] for key in plan.match.keys]
     exchange = f"by {', '.join(keys)}" if keys else "to one partition"
@@ -70,7 +70,7 @@ def _steps(plan: ScanPlan, names: dict[str, str]) -> list[str]:
     ]
 
 
-def _pairs(plan: ScanPlan) -> tuple[tuple[str, Expression], ...]:
+def _pairs(plan: ScanPlan[MatchPlan]) -> tuple[tuple[str, Expression], ...]:
     return () if plan.pairs is None else plan.pairs.values
 
 

@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from trellis.algebra.segments import Choices
 from trellis.errors import BindingError
 
 __all__ = ["RULES", "Hints"]
 
 RULES = ("hoist_slots", "merge_states")
 _SEARCHES = ("auto", "backtrack")
+_CHOICES = {
+    "order": ("left", "right"),
+    "join": ("merge", "probe"),
+    "negation": ("materialize", "probe"),
+    "generator": ("index", "filter"),
+    "sets": ("bands", "pairs"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,15 +32,20 @@ class Hints:
     search : str
         `"auto"`, or `"backtrack"` to search without the table of ends.
     step_budget : int
-        How many steps the search in one series may take before it is given up with an error.
+        How many steps the search in one series (for segments: how many segments in one chunk) may take before it is
+        given up with an error.
     chunk_rows : int
         How many rows a worker gathers before it searches them; whole series are never cut.
+    choices : Choices
+        Of segment queries: `order` (`"left"`, `"right"`), `join` (`"merge"`, `"probe"`), `negation` (`"materialize"`,
+        `"probe"`), `generator` (`"index"`, `"filter"`) and `sets` (`"bands"`, `"pairs"`), each a hint of its own.
     """
 
     off: tuple[str, ...] = ()
     search: str = "auto"
     step_budget: int = 2_000_000_000
     chunk_rows: int = 1 << 17
+    choices: Choices = field(default_factory=Choices)
 
     def on(self, rule: str) -> bool:
         """Whether a rule may fire."""
@@ -47,10 +60,13 @@ class Hints:
         search = values.pop("search", "auto")
         budget = values.pop("step_budget", Hints().step_budget)
         chunk = values.pop("chunk_rows", Hints().chunk_rows)
+        chosen = {name: values.pop(name) for name in _CHOICES if name in values}
         if values:
-            raise BindingError(
-                f"There is no hint {next(iter(values))}.", cure="The hints are off, search, step_budget, chunk_rows."
-            )
+            known = ", ".join(("off", "search", "step_budget", "chunk_rows", *_CHOICES))
+            raise BindingError(f"There is no hint {next(iter(values))}.", cure=f"The hints are {known}.")
+        for name, value in chosen.items():
+            if value not in _CHOICES[name]:
+                raise BindingError(f"The hint {name} must be one of {', '.join(_CHOICES[name])}.")
         if not isinstance(off, (tuple, list, set, frozenset)) or not set(off) <= set(RULES):
             raise BindingError(f"The hint off must name rules of {', '.join(RULES)}.")
         if search not in _SEARCHES:
@@ -59,4 +75,4 @@ class Hints:
             if not isinstance(value, int) or isinstance(value, bool) or value < 1:
                 raise BindingError(f"The hint {name} must be a positive whole number.")
         assert isinstance(search, str) and isinstance(budget, int) and isinstance(chunk, int)
-        return Hints(tuple(off), search, budget, chunk)
+        return Hints(tuple(off), search, budget, chunk, Choices(**chosen))  # type: ignore[arg-type]

@@ -69,7 +69,7 @@ def null_of(value: Expression) -> Expression:
 
 def is_constant(expression: Expression) -> bool:
     """Whether an expression reads no row at all."""
-    reads = (At, e.ClassifierAt, e.BoundAggregate, e.MatchNumber, e.Column, e.Classifier)
+    reads = (At, e.ClassifierAt, e.BoundAggregate, e.SegmentCall, e.MatchNumber, e.Column, e.Classifier)
     return not any(isinstance(node, reads) for node in e.walk(expression))
 
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import re
-
 from trellis.algebra import expression as e
 from trellis.algebra.bound import BoundQuery
 from trellis.algebra.expression import Expression
 from trellis.algebra.plan import Instruction, MatchPlan, Merge, PairPlan, ScanPlan
-from trellis.errors import BindingError, UnsupportedError
+from trellis.errors import UnsupportedError
 from trellis.kernels import opcodes as o
 from trellis.planning.automaton import compile_pattern
 from trellis.planning.columns import Columns, TypesOf
 from trellis.planning.conditions import Conditions, plan_conditions
+from trellis.planning.exchange import check_arrow, check_order, comparable_key, sort_by
 from trellis.planning.hints import Hints
 from trellis.planning.measures import Measures
 from trellis.planning.merge_states import merge_states, sets_of
@@ -26,17 +25,17 @@ __all__ = ["plan_scan"]
 _TABLE_INSTRUCTIONS = 64
 
 
-def plan_scan(bound: BoundQuery, types_of: TypesOf, hints: Hints, *, lenient: bool = False) -> ScanPlan:
+def plan_scan(bound: BoundQuery, types_of: TypesOf, hints: Hints, *, lenient: bool = False) -> ScanPlan[MatchPlan]:
     """Plan a query.
 
     `types_of` answers the types of expressions over the input; `lenient` is Spark without ANSI mode.
     """
     columns = Columns(types_of)
     instructions = compile_pattern(bound.query.pattern, bound.variables)
-    keys = [_comparable_key(expression, columns) for _, expression in bound.partition_by]
+    keys = [comparable_key(expression, columns) for _, expression in bound.partition_by]
     order = [expression for _, expression in bound.order_by]
     columns.learn([*keys, *order])
-    _check_order(bound, columns)
+    check_order(bound, columns)
     conditions = plan_conditions(bound, columns, hints, lenient=lenient)
     measures = Measures(columns, Slots(bound.variables), lenient=lenient)
     finished = _finish(bound, keys, measures)
@@ -52,10 +51,10 @@ def plan_scan(bound: BoundQuery, types_of: TypesOf, hints: Hints, *, lenient: bo
     if not columns.shipped:
         # Rows without columns would lose their number on the way to Python.
         columns.ship(e.Literal("TRUE"))
-    _check_arrow(columns)
+    check_arrow(columns)
     return ScanPlan(
         projected=tuple((name, expression) for expression, name in columns.names.items()),
-        sorted_by=_sort(bound if pairs is None else None, key_names, order_names, columns),
+        sorted_by=sort_by(bound.query.order_by if pairs is None else None, key_names, order_names, columns),
         shipped=tuple(columns.shipped),
         match=MatchPlan(
             keys=key_names,
@@ -83,18 +82,6 @@ def plan_scan(bound: BoundQuery, types_of: TypesOf, hints: Hints, *, lenient: bo
         rules=_rules(conditions, pairs, hints),
         pairs=pairs,
     )
-
-
-def _check_arrow(columns: Columns) -> None:
-    """Spark must be able to hand every column to Python."""
-    for expression, name in columns.names.items():
-        type_ = columns.type_text(expression)
-        if name in columns.shipped and re.search(r"interval (year|month)|^interval$", type_):
-            raise UnsupportedError(
-                f"Spark cannot hand the type {type_} of {expression} to Python.",
-                cure="Cast it to STRING, or leave it out in a subquery.",
-                span=expression.span,
-            )
 
 
 def _pairs(bound: BoundQuery, keys: list[Expression], conditions: Conditions) -> PairPlan | None:
@@ -139,56 +126,6 @@ def _merges(
         return (Merge(o.NEVER),) * len(instructions)
     sets = sets_of(conditions.places, conditions.aggregates)
     return merge_states(instructions, bound.variables, conditions.reads, sets)
-
-
-def _comparable_key(expression: Expression, columns: Columns) -> Expression:
-    """A partition key as Spark groups it: zeros of both signs are one value, and so are all NaNs."""
-    type_ = columns.type_text(expression)
-    if type_ not in ("float", "double"):
-        return expression
-    value = e.Raw(("CASE WHEN isnan(", expression, f") THEN CAST('NaN' AS {type_}) ELSE ", expression, " + 0 END"))
-    key = e.Raw(("CAST(", value, f" AS {type_})"))
-    columns.types[key] = type_
-    return key
-
-
-def _check_order(bound: BoundQuery, columns: Columns) -> None:
-    for what, keys in (("PARTITION BY", bound.partition_by), ("ORDER BY", bound.order_by)):
-        for _, expression in keys:
-            type_ = columns.type_text(expression)
-            unfit = ("map", "variant", "interval month", "calendar")
-            collated = what == "PARTITION BY" and type_.startswith("string collate")
-            nested = what == "PARTITION BY" and type_.startswith(("array", "struct"))
-            if type_ == "interval" or type_.startswith(unfit) or "map<" in type_ or nested or collated:
-                raise BindingError(
-                    f"{what} cannot use the type {type_}.",
-                    cure="Use lower(x) COLLATE UTF8_BINARY."
-                    if collated
-                    else "Name a field of it, or cast it to STRING.",
-                    span=expression.span,
-                )
-
-
-def _sort(
-    bound: BoundQuery | None, keys: tuple[str, ...], order: list[str], columns: Columns
-) -> tuple[tuple[str, bool, bool], ...]:
-    """The sort: keys, the order asked for, then every other column that can be ordered.
-
-    The last make ties come out the same in every run: rows that are equal in all columns which the matcher reads are
-    interchangeable.
-    """
-    sorted_by = [(name, False, True) for name in keys]
-    if bound is None:
-        # The rows are numbered already.
-        return (*sorted_by, *((name, False, True) for name in order))
-    for name, key in zip(order, bound.query.order_by, strict=True):
-        sorted_by.append((name, key.descending, key.nulls_first))
-    used = {name for name, _, _ in sorted_by}
-    for expression, name in columns.names.items():
-        type_ = columns.type_text(expression)
-        if name not in used and "map<" not in type_ and "variant" not in type_ and type_ != "interval":
-            sorted_by.append((name, False, True))
-    return tuple(sorted_by)
 
 
 def _finish(bound: BoundQuery, keys: list[Expression], measures: Measures) -> tuple[tuple[str, Expression], ...]:

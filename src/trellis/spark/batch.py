@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 import pyarrow as pa
@@ -31,29 +31,40 @@ from trellis.algebra.plan import (
     ScanPlan,
     Value,
 )
+from trellis.algebra.segments import SegmentPlan
+from trellis.execution.functions import UserFunction
 from trellis.kernels import opcodes as o
 from trellis.spark.counts import Counts
 from trellis.spark.pairs import add_pairs, sort_column
 from trellis.spark.projection import Session
+from trellis.spark.segment_worker import segment_batches
 from trellis.spark.worker import match_batches
 
 __all__ = ["run_scan"]
 
 
-def run_scan(plan: ScanPlan, frame: DataFrame, session: Session, counts: Counts | None = None) -> DataFrame:
+def run_scan(
+    plan: ScanPlan[MatchPlan] | ScanPlan[SegmentPlan],
+    frame: DataFrame,
+    session: Session,
+    counts: Counts | None = None,
+    users: Mapping[str, UserFunction] | None = None,
+) -> DataFrame:
     """The result of a plan over its input; `counts` watches what goes in and out of the matcher."""
     if plan.pairs is not None:
         frame = add_pairs(frame, plan.pairs, session)
     projected = session.project(frame, plan.projected)
+    match = plan.match
     if counts is not None:
         projected = counts.watch(projected, "rows in")
-        plan = replace(plan, match=replace(plan.match, outputs=(*plan.match.outputs, ("__first", First()))))
+        match = replace(match, outputs=(*match.outputs, ("__first", First())))
     keys = [F.col(name) for name in plan.match.keys]
     exchanged = projected.repartition(*keys) if keys else projected.repartition(1)
     order = [sort_column(*key) for key in plan.sorted_by]
     ordered = exchanged.sortWithinPartitions(*order) if order else exchanged
     shipped = ordered.select(*plan.shipped)
-    matched = shipped.mapInArrow(_Match(plan.match), _schema(plan.match, projected.schema))
+    function = _Match(match) if isinstance(match, MatchPlan) else _Segments(match, dict(users or {}))
+    matched = shipped.mapInArrow(function, _schema(match, projected.schema))
     if counts is not None:
         matched = counts.watch(counts.watch(matched, "matches", F.col("__first")), "rows out")
     return session.project(matched, plan.finished)
@@ -69,13 +80,23 @@ class _Match:
         return match_batches(self.plan, iter(batches))
 
 
-def _schema(plan: MatchPlan, projected: StructType) -> StructType:
+class _Segments:
+    """As `_Match`, for segment queries; with the segment functions of the user's."""
+
+    def __init__(self, plan: SegmentPlan, users: dict[str, UserFunction]) -> None:
+        self.plan, self.users = plan, users
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        return segment_batches(self.plan, self.users, iter(batches))
+
+
+def _schema(plan: MatchPlan | SegmentPlan, projected: StructType) -> StructType:
     types = {field.name: field.dataType for field in projected}
     fields = [StructField(name, _type(output, plan, types)) for name, output in plan.outputs]
     return StructType(fields or [StructField("__m0", LongType())])
 
 
-def _type(output: Output, plan: MatchPlan, types: dict[str, DataType]) -> DataType:
+def _type(output: Output, plan: MatchPlan | SegmentPlan, types: dict[str, DataType]) -> DataType:
     match output:
         case Gather(column=column):
             return types[column]
@@ -85,7 +106,12 @@ def _type(output: Output, plan: MatchPlan, types: dict[str, DataType]) -> DataTy
             return StringType()
         case Number():
             return LongType()
+        case Value(aggregate=number, columns=()) if isinstance(plan, SegmentPlan):
+            name = plan.values[number].name
+            whole = name in ("rows", "count", "sum_int")
+            return BooleanType() if name == "equal_up_down_ticks" else LongType() if whole else DoubleType()
         case Value(aggregate=number, columns=()):
+            assert isinstance(plan, MatchPlan)
             return LongType() if plan.measure_aggregates[number].kind < o.SUM_FLOAT else DoubleType()
         case Value(columns=columns):
             return types[columns[0]]

@@ -1,0 +1,40 @@
+"""What is known of the rows before a segment tree is chosen for them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from trellis.algebra.segments import Window
+
+__all__ = ["SegmentStatistics"]
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentStatistics:
+    """Counts and samples.
+
+    `rows` of `series` series; `longest` is the number of rows that a segment can have. `cells` are the numbers of
+    segments within windows, `lengths` their mean numbers of rows. For each window `samples` random segments were
+    tested: bit `i` of `hits[condition, window]` says whether the condition holds for the i-th of them.
+    """
+
+    rows: int
+    series: int
+    longest: int
+    cells: Mapping[Window, float]
+    lengths: Mapping[Window, float]
+    samples: Mapping[Window, int]
+    hits: Mapping[tuple[int, Window], int]
+
+    def share(self, conditions: tuple[int, ...], window: Window) -> float:
+        """The share of the segments within a window for which all conditions hold; never quite none or all."""
+        samples = self.samples.get(window, 0)
+        if not conditions:
+            return 1.0
+        if not samples:
+            return 0.1 ** len(conditions)
+        hit = (1 << samples) - 1
+        for condition in conditions:
+            hit &= self.hits[condition, window]
+        return (hit.bit_count() + 0.25) / (samples + 0.5)

@@ -1,0 +1,81 @@
+"""Segment generators: all segments of a space within a window for which conditions hold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from trellis.algebra.segments import Generate
+from trellis.execution import sets
+from trellis.execution.functions import Extent
+from trellis.execution.sets import Segments
+from trellis.execution.spaces import Space, clip, contains, unordered
+from trellis.kernels.arrays import Ints
+from trellis.kernels.bands import set_bits
+from trellis.kernels.pairs import fill_pairs
+
+if TYPE_CHECKING:
+    from trellis.execution.executor import Executor
+
+__all__ = ["generate"]
+
+_BLOCK = 1 << 15
+
+
+def generate(executor: Executor, node: Generate, space: Space) -> Segments:
+    """Expand the space block by block, and keep what passes."""
+    space = clip(executor.rows, space, node.window)
+    if not node.conditions and space.kind == "start" and node.dense and not unordered(executor.rows, node.window):
+        return Segments(band=executor.mask(space))
+    band = np.zeros((executor.rows.count, executor.width), np.uint64) if node.dense else None
+    kept: list[Extent] = []
+    lengths = (node.window.least, node.window.most or executor.rows.longest)
+    for starts, ends in _pairs(executor, space):
+        chosen = starts, ends
+        inside_all = contains(executor.rows, Space("start", *(3 * (starts,))), node.window, starts, ends)
+        if inside_all is not None:
+            chosen = starts[inside_all], ends[inside_all]
+        if node.conditions:
+            environment = {"": chosen, **executor.outer_extents(len(chosen[0]))}
+            passed = executor.conditions.hold(node.conditions, environment, node.index, lengths)
+            chosen = chosen[0][passed], chosen[1][passed]
+        if band is not None:
+            set_bits(*chosen, band)
+        else:
+            kept.append(chosen)
+    if band is not None:
+        return Segments(band=band)
+    if not kept:
+        return Segments.empty()
+    starts, ends = (np.concatenate(arrays) for arrays in zip(*kept, strict=True))
+    if space.kind == "end":
+        order = np.argsort(sets.keys_of(starts, ends))
+        starts, ends = starts[order], ends[order]
+    return Segments((starts, ends))
+
+
+def _pairs(executor: Executor, space: Space) -> list[Extent] | _Blocks:
+    if space.kind == "exact":
+        executor.spend(len(space))
+        cuts = range(0, len(space), _BLOCK)
+        return [(space.anchors[cut : cut + _BLOCK], space.low[cut : cut + _BLOCK]) for cut in cuts]
+    sums = np.append(0, np.cumsum(space.high - space.low + 1)).astype(np.int64)
+    executor.spend(int(sums[-1]))
+    return _Blocks(space, sums)
+
+
+class _Blocks:
+    """The pairs of a space of ranges, block by block."""
+
+    def __init__(self, space: Space, sums: Ints) -> None:
+        self.space, self.sums = space, sums
+
+    def __iter__(self) -> Iterator[Extent]:
+        total = int(self.sums[-1])
+        for first in range(0, total, _BLOCK):
+            fixed = np.empty(min(_BLOCK, total - first), np.int64)
+            moving = np.empty(len(fixed), np.int64)
+            fill_pairs(self.sums, self.space.anchors, self.space.low, first, fixed, moving)
+            yield (moving, fixed) if self.space.kind == "end" else (fixed, moving)

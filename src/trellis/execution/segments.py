@@ -1,0 +1,153 @@
+"""A segment plan over a chunk of rows: slices, the choice of a physical tree, matches, skips, numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from trellis.algebra.query import SkipTo
+from trellis.algebra.segments import PhysicalNode, SegmentPlan
+from trellis.errors import DataError
+from trellis.execution.conditions import Conditions, row_of
+from trellis.execution.executor import Executor
+from trellis.execution.functions import Extent, UserFunction
+from trellis.execution.rows import Rows
+from trellis.execution.sets import Segments
+from trellis.execution.spaces import Space, full_space
+from trellis.kernels.arrays import Ints, Program, Slots
+from trellis.kernels.pairs import skip_matches
+
+__all__ = ["Choose", "Finder", "Matches"]
+
+Choose = Callable[[SegmentPlan, Rows, Conditions], PhysicalNode]
+"""Chooses a physical tree for a plan from the rows at hand."""
+
+_MOST_ROWS = 1 << 17
+
+
+@dataclass(frozen=True, slots=True)
+class Matches:
+    """The matches of a chunk in order: rows of start and end, the segments of variables, number in the series."""
+
+    starts: Ints
+    ends: Ints
+    bindings: dict[str, Extent]
+    numbers: Ints
+
+
+@dataclass(slots=True)
+class Finder:
+    """Finds the matches of a plan, chunk after chunk. The tree is chosen with the first chunk, and kept."""
+
+    plan: SegmentPlan
+    choose: Choose
+    users: Mapping[str, UserFunction] = field(default_factory=dict)
+    tree: PhysicalNode | None = None
+
+    def find(self, offsets: Ints, slots: Slots, program: Program) -> tuple[Rows, Matches]:
+        """The matches in a chunk of whole series."""
+        rows = self.rows(offsets, slots)
+        found: list[Segments] = []
+        for part, space, base in self._slices(rows):
+            conditions = Conditions(part, self.plan.conditions, program, self.plan.program.depth, self.users)
+            if self.tree is None:
+                self.tree = self.choose(self.plan, part, conditions)
+            executor = Executor(part, conditions, self.plan.budget)
+            result = executor.run(self.tree, space, frozenset(self.plan.tracked))
+            found.append(_moved(result, base))
+        return rows, self._finish(rows, _together(found))
+
+    def rows(self, offsets: Ints, slots: Slots) -> Rows:
+        """The rows of a chunk."""
+        whole = tuple(source.held != "float" for source in self.plan.slots)
+        longest = int(np.diff(offsets).max())
+        most = self.plan.tree.window.most
+        return Rows(offsets, slots, whole, self.plan.scales, longest if most is None else min(longest, most))
+
+    def _slices(self, rows: Rows) -> Iterator[tuple[Rows, Space | None, int]]:
+        """The chunk in pieces, where it is long and segments are short, each with the rows that its segments need."""
+        most = self.plan.tree.window.most
+        if rows.count <= 2 * _MOST_ROWS or most is None or most > _MOST_ROWS // 4:
+            yield rows, None, 0
+            return
+        for first in range(0, rows.count, _MOST_ROWS):
+            stop = min(first + _MOST_ROWS, rows.count)
+            low = max(int(rows.first[first]), first - self.plan.reach)
+            high = min(int(rows.stop[stop - 1]), stop + most + self.plan.reach)
+            inner = rows.offsets[(rows.offsets > low) & (rows.offsets < high)]
+            offsets = np.concatenate([[low], inner, [high]]).astype(np.int64) - low
+            slots = Slots(
+                np.ascontiguousarray(rows.slots.ints[:, low:high]),
+                np.ascontiguousarray(rows.slots.floats[:, low:high]),
+                np.ascontiguousarray(rows.slots.known[:, low:high]),
+                rows.slots.pair_ints,
+                rows.slots.pair_floats,
+                rows.slots.pair_known,
+            )
+            part = Rows(offsets, slots, rows.whole, rows.scales, rows.longest)
+            every = full_space(part)
+            mine = (every.anchors >= first - low) & (every.anchors < stop - low)
+            space = Space("start", every.anchors[mine], every.low[mine], every.high[mine])
+            yield part, (None if mine.all() else space), low
+
+    def _finish(self, rows: Rows, found: Segments) -> Matches:
+        starts, ends = found.pairs()
+        series = np.searchsorted(rows.offsets, starts, side="right") - 1
+        if self.plan.skip is not SkipTo.EVERY_MATCH:
+            found, series = self._skipped(rows, found, series.astype(np.int64))
+            starts, ends = found.pairs()
+        # Numbers start at 1 in each series.
+        firsts = np.flatnonzero(np.diff(series, prepend=-1))
+        counts = np.diff(np.append(firsts, len(series)))
+        numbers = np.arange(1, len(series) + 1) - np.repeat(firsts, counts)
+        return Matches(starts, ends, found.bindings, numbers.astype(np.int64))
+
+    def _skipped(self, rows: Rows, found: Segments, series: Ints) -> tuple[Segments, Ints]:
+        """AFTER MATCH SKIP: the leftmost start, then the longest, then on from where the skip leads."""
+        starts, ends = found.pairs()
+        order = np.lexsort((-ends, starts))
+        found, series = found.take(order), series[order]
+        starts, ends = found.pairs()
+        to_target = self.plan.skip in (SkipTo.FIRST, SkipTo.LAST)
+        targets = starts
+        if to_target:
+            first = self.plan.skip is SkipTo.FIRST
+            targets = row_of(rows, found.bindings[self.plan.skip_to], first, 0, 0)
+        kept = np.zeros(len(starts), np.bool_)
+        wrong = skip_matches(series, starts, ends, targets, self.plan.skip is SkipTo.PAST_LAST_ROW, to_target, kept)
+        if wrong >= 0:
+            position = int(starts[wrong] - rows.first[starts[wrong]]) + 1
+            raise DataError(
+                f"AFTER MATCH {self.plan.skip.value} {self.plan.skip_to} is impossible for the match at row {position} "
+                "of its partition: there is no such row after the first one.",
+                cure="Skip to a variable that every match contains after its first row, or use SKIP TO NEXT ROW.",
+            )
+        places = np.flatnonzero(kept)
+        return found.take(places), series[places]
+
+
+def _moved(segments: Segments, base: int) -> Segments:
+    if base == 0:
+        return segments
+    starts, ends = segments.pairs()
+    bindings = {
+        name: (np.where(s >= 0, s + base, -1), np.where(s >= 0, e + base, -1))
+        for name, (s, e) in segments.bindings.items()
+    }
+    return Segments((starts + base, ends + base), bindings=bindings)
+
+
+def _together(found: list[Segments]) -> Segments:
+    if len(found) == 1:
+        return found[0]
+    starts, ends = (np.concatenate(arrays) for arrays in zip(*(part.pairs() for part in found), strict=True))
+    bindings = {
+        name: (
+            np.concatenate([part.bindings[name][0] for part in found]),
+            np.concatenate([part.bindings[name][1] for part in found]),
+        )
+        for name in found[0].bindings
+    }
+    return Segments((starts, ends), bindings=bindings)

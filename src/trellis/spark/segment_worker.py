@@ -1,0 +1,134 @@
+"""What runs in a Python worker for segment queries: chunks of sorted rows in, a row for each match out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+import pyarrow as pa
+
+from trellis.algebra.plan import First, Gather, Label, ListAggregate, Number, Output, Present, Value
+from trellis.algebra.query import RowsPerMatch
+from trellis.algebra.segments import PhysicalNode, SegmentPlan
+from trellis.execution.conditions import Conditions, row_of
+from trellis.execution.functions import Environment, UserFunction, evaluate_function, extreme_rows
+from trellis.execution.rows import Rows
+from trellis.execution.sample import sample_segments
+from trellis.execution.segments import Finder, Matches
+from trellis.kernels.arrays import Array, Ints, Program
+from trellis.planning.segment_costs import DEFAULT_COSTS
+from trellis.planning.segment_optimizer import optimize
+from trellis.planning.segment_values import WHOLE_MATCH
+from trellis.spark import loading
+from trellis.spark.chunks import Chunk, read_chunks
+
+__all__ = ["SegmentMatcher", "choose_tree", "segment_batches"]
+
+_BATCH = 1 << 16
+
+
+def segment_batches(
+    plan: SegmentPlan, users: Mapping[str, UserFunction], batches: Iterator[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
+    """The function of `mapInArrow`."""
+    matcher = SegmentMatcher(plan, users)
+    for chunk in read_chunks(batches, plan.keys, plan.chunk_rows):
+        yield from matcher.run(chunk)
+
+
+def choose_tree(plan: SegmentPlan, rows: Rows, conditions: Conditions) -> PhysicalNode:
+    """Statistics of the rows at hand, and the tree that is cheapest for them."""
+    statistics = sample_segments(plan, rows, conditions)
+    return optimize(plan.tree, plan.conditions, plan.tracked, statistics, DEFAULT_COSTS, plan.choices).tree
+
+
+class SegmentMatcher:
+    """A plan, ready for chunks."""
+
+    def __init__(self, plan: SegmentPlan, users: Mapping[str, UserFunction]) -> None:
+        self.plan, self.users = plan, users
+        self.finder = Finder(plan, choose_tree, users)
+        self._texts = [text for _, text in plan.program.strings]
+        self._coded = list(dict.fromkeys(source.column for source in plan.slots if source.held == "code"))
+
+    def run(self, chunk: Chunk) -> Iterator[pa.RecordBatch]:
+        """The output rows of a chunk."""
+        dictionary = loading.Dictionary(chunk, self._coded, list(dict.fromkeys(self._texts))) if self._coded else None
+        slots = loading.load_slots(chunk, self.plan.slots, dictionary)
+        rows, matches = self.finder.find(chunk.offsets, slots, self.program(dictionary))
+        for first in range(0, len(matches.starts), _BATCH):
+            yield self._write(chunk, rows, _cut(matches, first, first + _BATCH))
+
+    def program(self, dictionary: loading.Dictionary | None) -> Program:
+        """The programs, with the codes of strings in this chunk."""
+        spec = self.plan.program
+        ints = np.array(spec.ints, np.int64)
+        if dictionary is not None:
+            for place, text in spec.strings:
+                ints[place] = dictionary.constant(text)
+        code = np.array(spec.code, np.int32).reshape(len(spec.code), 3)
+        return Program(code, ints, np.array(spec.floats, np.float64), np.zeros(0, np.int64), spec.lenient)
+
+    def _write(self, chunk: Chunk, rows: Rows, matches: Matches) -> pa.RecordBatch:
+        count = len(matches.starts)
+        owner, row = np.arange(count), matches.starts
+        if self.plan.rows_per_match is not RowsPerMatch.ONE:
+            lengths = matches.ends - matches.starts + 1
+            owner = np.repeat(owner, lengths)
+            row = np.arange(len(owner)) - np.repeat(np.cumsum(lengths) - lengths, lengths) + matches.starts[owner]
+        environment: Environment = {WHOLE_MATCH: (matches.starts, matches.ends), **matches.bindings}
+        if not self.plan.outputs:
+            return pa.RecordBatch.from_arrays([pa.nulls(len(row), pa.int64())], ["__m0"])
+        columns = [
+            self._column(output, chunk, rows, matches, environment, owner, row) for _, output in self.plan.outputs
+        ]
+        return pa.RecordBatch.from_arrays(columns, [name for name, _ in self.plan.outputs])
+
+    def _column(
+        self,
+        output: Output,
+        chunk: Chunk,
+        rows: Rows,
+        matches: Matches,
+        environment: Environment,
+        owner: Ints,
+        row: Ints,
+    ) -> pa.Array:
+        match output:
+            case Gather(column=column, place=-1):
+                return chunk.column(column).take(pa.array(row))
+            case Gather(column=column, place=place):
+                return _take(chunk.column(column), self._row(place, rows, environment)[owner])
+            case Present(place=place):
+                return pa.array(self._row(place, rows, environment)[owner] >= 0)
+            case Number():
+                return pa.array(matches.numbers[owner])
+            case First():
+                return pa.array(np.diff(owner, prepend=-1) != 0)
+            case Value(aggregate=number, columns=(column,)):
+                found = extreme_rows(rows, self.plan.values[number], environment)
+                return _take(chunk.column(column), found[owner])
+            case Value(aggregate=number):
+                function = self.plan.values[number]
+                lengths = (1, rows.longest)
+                found, known = evaluate_function(rows, function, environment, False, lengths, self.users)
+                values: Array = found[owner]
+                if function.name == "equal_up_down_ticks":
+                    values = values.astype(np.bool_)
+                return pa.array(values, mask=~known[owner])
+            case Label() | ListAggregate():
+                raise AssertionError(output)
+
+    def _row(self, place: int, rows: Rows, environment: Environment) -> Ints:
+        where = self.plan.places[place]
+        return row_of(rows, environment[where.variable], where.from_first, where.offset, where.shift)
+
+
+def _take(column: pa.Array, rows: Ints) -> pa.Array:
+    missing = rows < 0
+    return column.take(pa.array(rows, mask=missing) if missing.any() else pa.array(rows))
+
+
+def _cut(matches: Matches, first: int, stop: int) -> Matches:
+    bindings = {name: (s[first:stop], e[first:stop]) for name, (s, e) in matches.bindings.items()}
+    return Matches(matches.starts[first:stop], matches.ends[first:stop], bindings, matches.numbers[first:stop])
