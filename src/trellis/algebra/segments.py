@@ -35,6 +35,7 @@ __all__ = [
     "SegmentCondition",
     "SegmentPlan",
     "SegmentValue",
+    "Threshold",
     "TimeWindow",
     "Union",
     "Where",
@@ -139,6 +140,21 @@ SegmentValue: TypeAlias = Read | Present | Function
 
 
 @dataclass(frozen=True, slots=True)
+class Threshold:
+    """A condition of the commonest shape: a number of the segment against a constant.
+
+    `step` is `-` or `/` between the last and the first value of slot `slots[0]` (`turned`: first before last), or the
+    name of a function. `comparison` is the number of the comparison in programs.
+    """
+
+    step: str
+    slots: tuple[int, ...]
+    comparison: int
+    bound: float
+    turned: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class SegmentCondition:
     """A condition: values of segments, and the program over them. `reads` are the variables in it.
 
@@ -152,6 +168,7 @@ class SegmentCondition:
     text: str
     reads: frozenset[str] = frozenset()
     owner: str = ""
+    threshold: Threshold | None = None
 
 
 # Logical nodes. `binds` are the variables whose segment is that of the node; `conditions` are numbers.

@@ -9,7 +9,7 @@ import numpy as np
 from trellis.algebra.segments import Pad
 from trellis.execution.functions import Extent
 from trellis.execution.rows import Rows
-from trellis.execution.sets import Segments, keys_of
+from trellis.execution.sets import Segments, begins_of, keys_of
 from trellis.kernels.arrays import Ints
 from trellis.kernels.pairs import fill_pairs, join_pairs
 
@@ -34,7 +34,7 @@ def combine(pairs: Extent, left: Segments, right: Segments, left_places: Ints, r
     starts, ends = pairs
     if len(starts) != len(left_places):
         starts, ends = starts[left_places], ends[left_places]
-    return Segments((starts, ends), bindings=bindings).distinct()
+    return Segments((starts, ends), bindings=bindings)
 
 
 def equal_places(left: Segments, right: Segments) -> tuple[Ints, Ints]:
@@ -60,7 +60,7 @@ def following_places(
     """The places of segments that follow each other: the right one `gap` rows after the end, or any later if `wild`."""
     starts, ends = left.pairs()
     right_starts, right_ends = right.pairs()
-    begins = np.searchsorted(right_starts, np.arange(rows.count + 1)).astype(np.int64)
+    begins = begins_of(right_starts, rows.count)
     ahead = ends + gap
     ahead = np.where(ahead < rows.stop[starts], ahead, -1)
     until = np.where(ahead < 0, -1, rows.stop[starts] - 1) if wild else ahead

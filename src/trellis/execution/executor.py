@@ -38,6 +38,7 @@ from trellis.execution.spaces import (
     limits,
     unordered,
 )
+from trellis.execution.zoom import zoom_in
 from trellis.kernels.arrays import Ints, Words
 from trellis.kernels.bands import mask_band
 
@@ -48,24 +49,33 @@ _NOBODY: frozenset[str] = frozenset()
 
 @dataclass(slots=True)
 class Executor:
-    """Runs nodes. `found` keeps what equal nodes found in the whole of the rows; `actual` counts for `explain`."""
+    """Runs nodes.
+
+    `reach` is how many rows around a segment conditions may read. `found` keeps what equal nodes found in the whole of
+    the rows, `actual` counts calls and segments for `explain`.
+    """
 
     rows: Rows
     conditions: Conditions
     budget: int
+    reach: int = 1
     spent: int = 0
     outer: dict[str, tuple[int, int]] = field(default_factory=dict)
     found: dict[tuple[PhysicalNode, frozenset[str]], Segments] = field(default_factory=dict)
     actual: dict[int, tuple[int, int]] | None = None
 
-    def run(self, node: PhysicalNode, space: Space | None = None, wanted: frozenset[str] = _NOBODY) -> Segments:
+    def run(
+        self, node: PhysicalNode, space: Space | None = None, wanted: frozenset[str] = _NOBODY, *, in_order: bool = True
+    ) -> Segments:
         """The segments of a node in a space, with the bindings of the wanted variables."""
         if space is None:
             space = full_space(self.rows)
         key = (node, wanted)
         if space.full and not self.outer and key in self.found:
             return self.found[key]
-        result = self._run(node, space, wanted) if len(space) else Segments.empty(wanted & bound_by(node))
+        result = self._looked(node, space, wanted) if len(space) else Segments.empty(wanted & bound_by(node))
+        if in_order and not result.in_order:
+            result = result.distinct()
         binds = [name for name in node.binds if name in wanted]
         if binds:
             starts, ends = result.pairs()
@@ -73,12 +83,29 @@ class Executor:
                 name: hull(result.bindings[name], (starts, ends)) if name in result.bindings else (starts, ends)
                 for name in binds
             }
-            result = Segments((starts, ends), bindings={**result.bindings, **own})
+            bound = Segments((starts, ends), bindings={**result.bindings, **own})
+            bound.in_order = result.in_order
+            result = bound
         if self.actual is not None:
             calls, count = self.actual.get(id(node), (0, 0))
             self.actual[id(node)] = calls + 1, count + len(result)
-        if space.full and not self.outer:
+        if space.full and not self.outer and result.in_order:
             self.found[key] = result
+        return result
+
+    def _looked(self, node: PhysicalNode, space: Space, wanted: frozenset[str]) -> Segments:
+        """Run a node; where the space is small, on the rows of the space alone."""
+        if space.full or self.outer or isinstance(node, Generate):
+            return self._run(node, space, wanted)
+        zoom = zoom_in(self.rows, space, self.reach)
+        if zoom is None:
+            return self._run(node, space, wanted)
+        known = self.conditions
+        conditions = Conditions(zoom.rows, known.conditions, known.program, known.depth, known.users)
+        inner = Executor(zoom.rows, conditions, self.budget, self.reach, self.spent, actual=self.actual)
+        result = zoom.back(inner._run(node, zoom.space, wanted))
+        self.spent = inner.spent
+        known.tested += conditions.tested
         return result
 
     def _run(self, node: PhysicalNode, space: Space, wanted: frozenset[str]) -> Segments:
@@ -102,10 +129,10 @@ class Executor:
                 return repeat(self, node, space, wanted)
             case Filter(body=body, conditions=numbers):
                 reads = frozenset(name for number in numbers for name in self.conditions.conditions[number].reads)
-                result = self.run(body, space, (wanted | reads) - frozenset(self.outer))
+                result = self.run(body, space, (wanted | reads) - frozenset(self.outer), in_order=False)
                 environment = self.environment(result)
                 passed = self.conditions.hold(numbers, environment, False, (1, self.rows.longest))
-                return result.take(np.flatnonzero(passed)).keep(wanted)
+                return result.take(np.flatnonzero(passed)).keep(wanted, self.rows.count)
             case Where():
                 return where(self, node, space, wanted)
 

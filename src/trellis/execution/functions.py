@@ -20,13 +20,24 @@ from trellis.kernels import moments as m
 from trellis.kernels import trends
 from trellis.kernels.arrays import Array, Bools, Floats, Ints
 
-__all__ = ["Environment", "Extent", "UserFunction", "evaluate_function", "extreme_rows", "has_index"]
+__all__ = [
+    "MOMENTS",
+    "Environment",
+    "Extent",
+    "Moments",
+    "UserFunction",
+    "column_pair",
+    "evaluate_function",
+    "extreme_rows",
+    "has_index",
+    "moment_index",
+]
 
 Extent = tuple[Ints, Ints]
 Environment = Mapping[str, Extent]
 """The segments of each variable, as arrays of starts and ends of one length; a start of -1 is no segment."""
 
-_MOMENTS = {
+MOMENTS = {
     "linear_regression_r2": m.R2,
     "linear_regression_r2_signed": m.R2_SIGNED,
     "linear_regression_slope": m.SLOPE,
@@ -63,7 +74,7 @@ def has_index(name: str, users: Mapping[str, UserFunction]) -> bool:
     """Whether there is a choice between index and rows."""
     if name in users:
         return users[name].index is not None and users[name].evaluate is not None
-    return name in _MOMENTS or name in ("mann_kendall_test", "min", "max")
+    return name in MOMENTS or name in ("mann_kendall_test", "min", "max")
 
 
 def evaluate_function(
@@ -117,7 +128,7 @@ def _evaluate(
         return _user(rows, users[name], slots, starts, ends, index)
     if name == "corr" and segments[0] is not segments[1] and function.variables[0] != function.variables[1]:
         return _correlate(rows, slots, segments)
-    if name in _MOMENTS:
+    if name in MOMENTS:
         return _moments(rows, name, slots, starts, ends, index)
     if name == "mann_kendall_test":
         return _trend(rows, slots[0], starts, ends, index, lengths)
@@ -151,7 +162,7 @@ def _difference(totals: Ints, starts: Ints, ends: Ints) -> Ints:
 # Regression and spread.
 
 
-def _pair(rows: Rows, name: str, slots: tuple[int, ...]) -> tuple[Floats, Floats, Bools]:
+def column_pair(rows: Rows, name: str, slots: tuple[int, ...]) -> tuple[Floats, Floats, Bools]:
     """The two columns of a function, and where both have values."""
     read = rows.numbers if name in _MOVABLE else rows.plain
     (x, x_known), (y, y_known) = read(slots[0]), read(slots[-1])
@@ -160,7 +171,9 @@ def _pair(rows: Rows, name: str, slots: tuple[int, ...]) -> tuple[Floats, Floats
 
 
 @dataclass(frozen=True, slots=True)
-class _Moments:
+class Moments:
+    """Prefix sums in blocks, and how far values stay equal."""
+
     blocks: Ints
     base: Ints
     sums: Floats
@@ -171,9 +184,9 @@ class _Moments:
 def _moments(
     rows: Rows, name: str, slots: tuple[int, ...], starts: Ints, ends: Ints, index: bool
 ) -> tuple[Array, Bools]:
-    x, y, known = _pair(rows, name, slots)
+    x, y, known = column_pair(rows, name, slots)
     values, there = np.empty(len(starts), np.float64), np.empty(len(starts), np.bool_)
-    what = _MOMENTS[name]
+    what = MOMENTS[name]
     if not index:
         m.sum_moments(what, x, y, known, starts, ends, values, there)
         return values, there
@@ -196,18 +209,19 @@ def _moments(
     return values, there
 
 
-def moment_index(rows: Rows, name: str, slots: tuple[int, ...]) -> _Moments:
+def moment_index(rows: Rows, name: str, slots: tuple[int, ...]) -> Moments:
     """Prefix sums for a pair of columns, in blocks of one length or several."""
 
-    def make() -> _Moments:
-        x, y, known = _pair(rows, name, slots)
+    def make() -> Moments:
+        x, y, known = column_pair(rows, name, slots)
         blocks = [_BLOCK]
         while blocks[-1] < rows.longest:
             # With a bound on segments, one length of blocks is enough; it is at most eight times too long.
             grown = blocks[-1] * 8
             blocks = [grown] if rows.longest <= 8 * _BLOCK else [*blocks, grown]
         lengths = np.diff(rows.offsets)
-        rooms = [int((np.minimum(lengths, block) + lengths).sum() + (-(-lengths // block)).sum()) for block in blocks]
+        # A block reaches over the next one, and has an entry before its first row.
+        rooms = [int((2 * lengths - (-lengths // block)).sum()) for block in blocks]
         base = np.empty((len(blocks), rows.count), np.int64)
         sums = np.empty((sum(rooms) + len(blocks), 8), np.float64)
         entry = 0
@@ -216,7 +230,7 @@ def moment_index(rows: Rows, name: str, slots: tuple[int, ...]) -> _Moments:
         runs_x, runs_y = np.empty(rows.count, np.int64), np.empty(rows.count, np.int64)
         m.fill_runs(x, known, rows.offsets, runs_x)
         m.fill_runs(y, known, rows.offsets, runs_y)
-        return _Moments(np.array(blocks, np.int64), base, sums, runs_x, runs_y)
+        return Moments(np.array(blocks, np.int64), base, sums, runs_x, runs_y)
 
     return rows.once(("moments", name in _MOVABLE, slots[0], slots[-1]), make)
 

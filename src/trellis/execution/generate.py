@@ -10,8 +10,9 @@ import numpy as np
 from trellis.algebra.segments import Generate
 from trellis.execution import sets
 from trellis.execution.functions import Extent
+from trellis.execution.scans import Scan, find_scan
 from trellis.execution.sets import Segments
-from trellis.execution.spaces import Space, clip, contains, unordered
+from trellis.execution.spaces import Space, clip, fits, unordered
 from trellis.kernels.arrays import Ints
 from trellis.kernels.bands import set_bits
 from trellis.kernels.pairs import fill_pairs
@@ -26,20 +27,26 @@ _BLOCK = 1 << 15
 
 def generate(executor: Executor, node: Generate, space: Space) -> Segments:
     """Expand the space block by block, and keep what passes."""
-    space = clip(executor.rows, space, node.window)
-    if not node.conditions and space.kind == "start" and node.dense and not unordered(executor.rows, node.window):
+    rows = executor.rows
+    small = not space.full
+    space = clip(rows, space, node.window)
+    out_of_order = unordered(rows, node.window)
+    if not node.conditions and space.kind == "start" and node.dense and not out_of_order:
         return Segments(band=executor.mask(space))
-    band = np.zeros((executor.rows.count, executor.width), np.uint64) if node.dense else None
+    # A band for a few rows would be nearly empty.
+    band = None if small else np.zeros((rows.count, executor.width), np.uint64) if node.dense else None
     kept: list[Extent] = []
-    lengths = (node.window.least, node.window.most or executor.rows.longest)
-    for starts, ends in _pairs(executor, space):
+    lengths = (node.window.least, node.window.most or rows.longest)
+    scan = None if out_of_order or not node.conditions else find_scan(executor.conditions, node)
+    conditions = node.conditions if scan is None else node.conditions[1:]
+    for starts, ends in _scanned(executor, space, scan) if scan is not None else _pairs(executor, space):
         chosen = starts, ends
-        inside_all = contains(executor.rows, Space("start", *(3 * (starts,))), node.window, starts, ends)
-        if inside_all is not None:
-            chosen = starts[inside_all], ends[inside_all]
-        if node.conditions:
+        if out_of_order:
+            fit = fits(rows, starts, ends, node.window)
+            chosen = starts[fit], ends[fit]
+        if conditions:
             environment = {"": chosen, **executor.outer_extents(len(chosen[0]))}
-            passed = executor.conditions.hold(node.conditions, environment, node.index, lengths)
+            passed = executor.conditions.hold(conditions, environment, node.index, lengths)
             chosen = chosen[0][passed], chosen[1][passed]
         if band is not None:
             set_bits(*chosen, band)
@@ -64,6 +71,23 @@ def _pairs(executor: Executor, space: Space) -> list[Extent] | _Blocks:
     sums = np.append(0, np.cumsum(space.high - space.low + 1)).astype(np.int64)
     executor.spend(int(sums[-1]))
     return _Blocks(space, sums)
+
+
+def _scanned(executor: Executor, space: Space, scan: Scan) -> Iterator[Extent]:
+    """What passes a scan, for some anchors at a time."""
+    sums = np.append(0, np.cumsum(space.high - space.low + 1)).astype(np.int64)
+    total = int(sums[-1])
+    executor.spend(total)
+    executor.conditions.tested += total
+    first = 0
+    while first < len(space):
+        stop = max(int(np.searchsorted(sums, sums[first] + _BLOCK, side="right")) - 1, first + 1)
+        room = int(sums[stop] - sums[first])
+        starts, ends = np.empty(room + 1, np.int64), np.empty(room + 1, np.int64)
+        part = (space.anchors[first:stop], space.low[first:stop], space.high[first:stop])
+        count = scan(space.kind == "end", *part, starts, ends)
+        yield starts[:count], ends[:count]
+        first = stop
 
 
 class _Blocks:

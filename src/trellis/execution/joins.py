@@ -10,7 +10,7 @@ import numpy as np
 from trellis.algebra.segments import Join, Pad, bound_by
 from trellis.execution import sets
 from trellis.execution.bindings import combine, following_places, pad_places
-from trellis.execution.sets import Segments, band_width
+from trellis.execution.sets import Segments, band_width, begins_of
 from trellis.execution.spaces import Space, inside, left_of, limits, right_of
 from trellis.kernels.arrays import Ints
 from trellis.kernels.bands import concat_bands, fill_after, pad_before
@@ -41,7 +41,8 @@ def join(executor: Executor, node: Join, space: Space, wanted: frozenset[str]) -
     if left.bindings or right.bindings:
         chosen = following_places(executor.rows, left, right, gap, node.between > 0, low, high, executor.spend)
         starts, ends = left.pairs()[0][chosen[0]], right.pairs()[1][chosen[1]]
-        result = combine((starts, ends), left, right, *chosen).distinct()
+        result = combine((starts, ends), left, right, *chosen)
+        result.in_order = False
     elif node.dense:
         result = join_bands(executor, left, right, gap, node.between > 0, low, high)
     else:
@@ -130,7 +131,7 @@ def link(
     if len(starts) == 0:
         return Segments.empty()
     right_starts, right_ends = right.pairs()
-    begins = np.searchsorted(right_starts, np.arange(executor.rows.count + 1)).astype(np.int64)
+    begins = begins_of(right_starts, executor.rows.count)
     marks = np.zeros(band_width(int(np.diff(executor.rows.offsets).max())) + 1, np.uint64)
     room = max(4 * (len(left) + len(right)), 1 << 12)
     progress = np.zeros(3, np.int64)

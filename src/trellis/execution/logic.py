@@ -28,14 +28,14 @@ def meet(executor: Executor, node: Meet, space: Space, wanted: frozenset[str]) -
     if node.method == "merge":
         other = executor.run(second, space, wanted)
     else:
-        starts, ends = one.pairs() if not one.bindings else one.keep(()).pairs()
+        starts, ends = one.pairs() if not one.bindings else one.keep((), executor.rows.count).pairs()
         other = executor.run(second, Space("exact", starts, ends, ends), wanted)
         if not one.bindings:
             # The other side looked at nothing else.
             return other
     if one.bindings or other.bindings:
         left, right = equal_places(one, other)
-        return combine(one.pairs(), one, other, left, right)
+        return combine(one.pairs(), one, other, left, right).distinct()
     if node.dense and node.method == "merge":
         return Segments(band=executor.band(one) & executor.band(other))
     return sets.intersection(one, other)
@@ -63,6 +63,7 @@ def where(executor: Executor, node: Where, space: Space, wanted: frozenset[str])
     body = executor.run(node.body, space, (wanted | reads | {node.alias}) - bound_by(node.part) | reads)
     result = Segments.empty(wanted & bound_by(node))
     names = sorted(reads)
+    count = executor.rows.count
     columns = [array for name in names for array in body.bindings[name]]
     groups = np.unique(np.stack(columns, axis=1), axis=0) if columns and len(body) else np.zeros((0, 0), np.int64)
     for group in groups:
@@ -72,7 +73,7 @@ def where(executor: Executor, node: Where, space: Space, wanted: frozenset[str])
         absent = some.take(np.flatnonzero(starts < 0))
         some = some.take(np.flatnonzero(starts >= 0))
         found = _inside_of(executor, node, some, dict(zip(names, group.reshape(-1, 2).tolist(), strict=True)), wanted)
-        result = sets.union(result, sets.union(found.keep(wanted), absent.keep(wanted)))
+        result = sets.union(result, sets.union(found.keep(wanted, count), absent.keep(wanted, count)))
     return result
 
 
@@ -89,4 +90,4 @@ def _inside_of(
     left, right = equal_places(by_alias, inner)
     pairs = some.pairs()
     left = order[left]
-    return combine((pairs[0][left], pairs[1][left]), some, inner, left, right)
+    return combine((pairs[0][left], pairs[1][left]), some, inner, left, right).distinct()

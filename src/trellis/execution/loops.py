@@ -73,7 +73,7 @@ def _with_bindings(rows: Rows, body: Segments, node: Repetition, spend: Callable
     def once_more(power: Segments) -> Segments:
         left, right = following_places(rows, power, body, node.gap, False, low, high, spend)
         starts, ends = power.pairs()[0][left], body.pairs()[1][right]
-        return combine((starts, ends), power, body, left, right)
+        return combine((starts, ends), power, body, left, right).distinct()
 
     power = body
     for _ in range(node.least - 1):

@@ -54,7 +54,7 @@ class Finder:
             conditions = Conditions(part, self.plan.conditions, program, self.plan.program.depth, self.users)
             if self.tree is None:
                 self.tree = self.choose(self.plan, part, conditions)
-            executor = Executor(part, conditions, self.plan.budget)
+            executor = Executor(part, conditions, self.plan.budget, self.plan.reach)
             result = executor.run(self.tree, space, frozenset(self.plan.tracked))
             found.append(_moved(result, base))
         return rows, self._finish(rows, _together(found))

@@ -10,8 +10,9 @@ from trellis.execution.functions import Extent
 from trellis.kernels.arrays import Ints, Words
 from trellis.kernels.bands import count_bits, list_bits, set_bits
 from trellis.kernels.pairs import merge_pairs
+from trellis.kernels.scans import count_begins, keep_ends
 
-__all__ = ["Segments", "band_width", "difference", "intersection", "keys_of", "union"]
+__all__ = ["Segments", "band_width", "begins_of", "difference", "intersection", "keys_of", "union"]
 
 
 def band_width(longest: int) -> int:
@@ -20,9 +21,12 @@ def band_width(longest: int) -> int:
 
 
 class Segments:
-    """A set of segments. With `bindings` (the segments of variables inside), one segment may stand several times."""
+    """A set of segments. With `bindings` (the segments of variables inside), one segment may stand several times.
 
-    __slots__ = ("_band", "_pairs", "bindings")
+    Lists are in order of start and end; where `in_order` is false only of start, and combinations may repeat.
+    """
+
+    __slots__ = ("_band", "_pairs", "bindings", "in_order")
 
     def __init__(
         self, pairs: Extent | None = None, band: Words | None = None, bindings: Mapping[str, Extent] | None = None
@@ -30,6 +34,7 @@ class Segments:
         self._pairs = pairs
         self._band = band
         self.bindings: dict[str, Extent] = dict(bindings or {})
+        self.in_order = True
 
     @staticmethod
     def empty(variables: Iterable[str] = ()) -> Segments:
@@ -70,14 +75,23 @@ class Segments:
         """Some of the segments, by their places in the list."""
         starts, ends = self.pairs()
         bindings = {name: (s[rows], e[rows]) for name, (s, e) in self.bindings.items()}
-        return Segments((starts[rows], ends[rows]), bindings=bindings)
+        taken = Segments((starts[rows], ends[rows]), bindings=bindings)
+        taken.in_order = self.in_order
+        return taken
 
-    def keep(self, wanted: Iterable[str]) -> Segments:
-        """Without the bindings that nobody wants; each segment once for each combination that is left."""
+    def keep(self, wanted: Iterable[str], rows: int) -> Segments:
+        """Without the bindings that nobody wants, in order; each segment once for each combination that is left."""
         kept = {name: self.bindings[name] for name in wanted if name in self.bindings}
         if len(kept) == len(self.bindings):
-            return self
-        return Segments(self.pairs(), bindings=kept).distinct()
+            return self if self.in_order else self.distinct()
+        if kept:
+            return Segments(self.pairs(), bindings=kept).distinct()
+        starts, ends = self.pairs()
+        last = np.full(rows, -1, np.int64)
+        one, other = np.empty(len(starts), np.int64), np.empty(len(starts), np.int64)
+        count = keep_ends(starts, ends, last, one, other)
+        keys = np.sort(keys_of(one[:count], other[:count]))
+        return Segments((keys >> 32, keys & 0xFFFFFFFF))
 
     def distinct(self) -> Segments:
         """Sorted, each combination once."""
@@ -90,7 +104,16 @@ class Segments:
             new[0] = True
             for array in ordered:
                 new[1:] |= array[1:] != array[:-1]
-        return self.take(order[new])
+        taken = self.take(order[new])
+        taken.in_order = True
+        return taken
+
+
+def begins_of(starts: Ints, rows: int) -> Ints:
+    """For each row, and the one after the last, the place of the first segment that starts there or later."""
+    begins = np.empty(rows + 1, np.int64)
+    count_begins(starts, begins)
+    return begins
 
 
 def keys_of(starts: Ints, ends: Ints) -> Ints:

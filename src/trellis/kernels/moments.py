@@ -23,6 +23,7 @@ __all__ = [
     "SUM",
     "VAR_POP",
     "VAR_SAMP",
+    "coefficient",
     "correlate_segments",
     "fill_moments",
     "fill_runs",
@@ -35,6 +36,9 @@ R2, R2_SIGNED, SLOPE, CORRELATION, SUM, MEAN, VAR_SAMP, VAR_POP, STDDEV_SAMP, ST
 # Nearer to one than this, a coefficient is computed again from the rows.
 _NEAR = 1e-9
 _LAST_DIGITS = 2e-15
+# Squares relative to the first value that are so much greater than those relative to the mean lost their digits.
+_LOST = 1e-4
+_HUGE = 1e300
 
 
 @kernel
@@ -94,55 +98,71 @@ def fill_runs(values: Floats, known: Bools, offsets: Ints, runs: Ints) -> None:
 
 
 @inlined
-def _finish(what: int, n: float, sx: float, sy: float, xx: float, xy: float, yy: float) -> float:
-    """A coefficient from the sums of centred squares and products; `sy` and `n` for sums and means."""
+def _finish(what: int, n: float, sy: float, xx: float, xy: float, yy: float) -> float:
+    """A coefficient from n times the sums of centred squares and products; `sy` and `n` for sums and means.
+
+    Of whole numbers all of these are exact while they are small, and then so is the coefficient but for one division.
+    """
     if what == SUM:
         return sy
     if what == MEAN:
         return sy / n
     if what >= VAR_SAMP:
-        spread = max(yy, 0.0) / (n if what in (VAR_POP, STDDEV_POP) else n - 1)
+        spread = max(yy, 0.0) / n / (n if what in (VAR_POP, STDDEV_POP) else n - 1)
         return spread if what < STDDEV_SAMP else math.sqrt(spread)
     if what == SLOPE:
         return xy / xx
     if what == CORRELATION:
-        r = xy / math.sqrt(xx * yy)
+        r = xy / math.sqrt(xx) / math.sqrt(yy)
         return max(-1.0, min(1.0, r))
-    r2 = min((xy / xx) * (xy / yy), 1.0)
+    square, product = xy * xy, xx * yy
+    r2 = square / product if 0.0 < product < _HUGE and square < _HUGE else (xy / xx) * (xy / yy)
+    r2 = min(r2, 1.0)
     return -r2 if what == R2_SIGNED and xy < 0 else r2
 
 
 @inner
 def _from_rows(what: int, x: Floats, y: Floats, known: Bools, start: int, end: int) -> tuple[float, bool]:
-    """The coefficient of a segment in two passes over its rows."""
-    n = sx = sy = 0.0
-    for row in range(start, end + 1):
-        if known[row]:
-            n += 1
-            sx += x[row]
-            sy += y[row]
-    if n < (1 if what in (SUM, MEAN, VAR_POP, STDDEV_POP) else 2):
-        return 0.0, False
-    mean_x, mean_y = sx / n, sy / n
-    xx = xy = yy = 0.0
-    flat_x = flat_y = True
+    """The coefficient of a segment from its rows, relative to its first values; to its means where digits are lost."""
+    n = 0.0
     first = -1
+    flat_x = flat_y = True
+    sx = sy = xx = xy = yy = 0.0
     for row in range(start, end + 1):
         if known[row]:
             first = row if first < 0 else first
-            flat_x = flat_x and x[row] == x[first]
-            flat_y = flat_y and y[row] == y[first]
-            dx, dy = x[row] - mean_x, y[row] - mean_y
+            dx, dy = x[row] - x[first], y[row] - y[first]
+            flat_x = flat_x and dx == 0.0
+            flat_y = flat_y and dy == 0.0
+            n += 1
+            sx += dx
+            sy += dy
             xx += dx * dx
             xy += dx * dy
             yy += dy * dy
+    if n < (1 if what in (SUM, MEAN, VAR_POP, STDDEV_POP) else 2):
+        return 0.0, False
     if what <= CORRELATION and (flat_x or (flat_y and what != SLOPE)):
         return 0.0, False
-    if flat_y and what >= SLOPE:
-        yy = xy = 0.0
     if what in (R2, R2_SIGNED) and n == 2:
         return (-1.0 if what == R2_SIGNED and xy < 0 else 1.0), True
-    value = _finish(what, n, sx, sy, xx, xy, yy)
+    total = sy + n * y[first]
+    lost_x = n * xx - sx * sx < _LOST * n * xx
+    lost_y = n * yy - sy * sy < _LOST * n * yy
+    mean_x, mean_y = sx / n, sy / n
+    xx, xy, yy = n * xx - sx * sx, n * xy - sx * sy, n * yy - sy * sy
+    if lost_x or lost_y:
+        xx = xy = yy = 0.0
+        for row in range(start, end + 1):
+            if known[row]:
+                dx, dy = x[row] - x[first] - mean_x, y[row] - y[first] - mean_y
+                xx += dx * dx
+                xy += dx * dy
+                yy += dy * dy
+        xx, xy, yy = n * xx, n * xy, n * yy
+    if flat_y:
+        xy = yy = 0.0
+    value = _finish(what, n, total, xx, xy, yy)
     if what != SLOPE and what <= CORRELATION and abs(abs(value) - 1.0) < _LAST_DIGITS:
         value = math.copysign(1.0, value)
     return value, True
@@ -155,6 +175,46 @@ def sum_moments(
     """A coefficient of each segment, from its rows."""
     for i in range(len(starts)):
         values[i], there[i] = _from_rows(what, x, y, known, starts[i], ends[i])
+
+
+@inlined
+def coefficient(
+    what: int,
+    x: Floats,
+    y: Floats,
+    known: Bools,
+    blocks: Ints,
+    base: Ints,
+    sums: Floats,
+    flat_x: bool,
+    flat_y: bool,
+    start: int,
+    end: int,
+) -> tuple[float, bool]:
+    """The coefficient of a segment from the prefix sums of the shortest blocks that hold it."""
+    level = 0
+    while blocks[level] <= end - start:
+        level += 1
+    before = base[level, start]
+    after = before + end - start + 1
+    n = sums[after, 0] - sums[before, 0]
+    if n < (1 if what in (SUM, MEAN, VAR_POP, STDDEV_POP) else 2):
+        return 0.0, False
+    if what <= CORRELATION and (flat_x or (flat_y and what != SLOPE)):
+        return 0.0, False
+    sx = sums[after, 1] - sums[before, 1]
+    sy = sums[after, 2] - sums[before, 2]
+    xx = n * (sums[after, 3] - sums[before, 3]) - sx * sx
+    xy = n * (sums[after, 4] - sums[before, 4]) - sx * sy
+    yy = n * (sums[after, 5] - sums[before, 5]) - sy * sy
+    if flat_y:
+        yy = xy = 0.0
+    value = _finish(what, n, sy + n * sums[before, 7], xx, xy, yy)
+    # Rounding must not decide whether points lie on a line, nor show where squares have no digits left.
+    doubtful = not abs(value) < 1.0 - _NEAR or not xx > 0.0 or not yy > 0.0
+    if doubtful and what in (R2, R2_SIGNED, CORRELATION):
+        return _from_rows(what, x, y, known, start, end)
+    return value, True
 
 
 @kernel
@@ -173,37 +233,12 @@ def look_up_moments(
     values: Floats,
     there: Bools,
 ) -> None:
-    """A coefficient of each segment, from the prefix sums of the shortest blocks that hold it."""
-    least = 1 if what in (SUM, MEAN, VAR_POP, STDDEV_POP) else 2
+    """A coefficient of each segment, from prefix sums."""
     for i in range(len(starts)):
         start, end = starts[i], ends[i]
-        level = 0
-        while blocks[level] <= end - start:
-            level += 1
-        before = base[level, start]
-        after = before + end - start + 1
-        n = sums[after, 0] - sums[before, 0]
-        there[i] = False
-        values[i] = 0.0
-        if n < least:
-            continue
-        flat_y = runs_y[start] >= end
-        if what <= CORRELATION and (runs_x[start] >= end or (flat_y and what != SLOPE)):
-            continue
-        sx = sums[after, 1] - sums[before, 1]
-        sy = sums[after, 2] - sums[before, 2]
-        xx = sums[after, 3] - sums[before, 3] - sx * sx / n
-        xy = sums[after, 4] - sums[before, 4] - sx * sy / n
-        yy = sums[after, 5] - sums[before, 5] - sy * sy / n
-        if flat_y:
-            yy = xy = 0.0
-        there[i] = True
-        value = _finish(what, n, sx, sy + n * sums[before, 7], xx, xy, yy)
-        # Rounding must not decide whether points lie on a line, nor show where squares have no digits left.
-        doubtful = not abs(value) < 1.0 - _NEAR or not xx > 0.0 or not yy > 0.0
-        if doubtful and what in (R2, R2_SIGNED, CORRELATION):
-            value, there[i] = _from_rows(what, x, y, known, start, end)
-        values[i] = value
+        values[i], there[i] = coefficient(
+            what, x, y, known, blocks, base, sums, runs_x[start] >= end, runs_y[start] >= end, start, end
+        )
 
 
 @kernel
@@ -246,6 +281,6 @@ def correlate_segments(
                 yy += dy * dy
         if flat_x or flat_y:
             continue
-        value = _finish(CORRELATION, n, sx, sy, xx, xy, yy)
+        value = _finish(CORRELATION, n, sy, xx, xy, yy)
         values[i] = math.copysign(1.0, value) if abs(abs(value) - 1.0) < _LAST_DIGITS else value
         there[i] = True

@@ -63,7 +63,9 @@ def evaluate_columns(
                 return None
             both = _both(left_known, right_known)
             stack.append((result, both if divides.all() else _both(both, divides)))
-        elif op == o.NEGATE_FLOAT:
+        elif (
+            op == o.NEGATE_INT and len(stack[-1][0]) == 1 and stack[-1][0][0] > -(2**62)
+        ) or op == o.NEGATE_FLOAT:  # a constant
             values, known = stack.pop()
             stack.append((-values, known))
         elif op == o.ABS_FLOAT:

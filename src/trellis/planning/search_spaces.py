@@ -24,6 +24,8 @@ class Looked(NamedTuple):
 
 
 EVERYWHERE = Looked("full", 0.0)
+# Up to this share the rows of a space are taken out of the others.
+_FEW = 0.25
 
 
 @dataclass(slots=True)
@@ -36,6 +38,17 @@ class Spaces:
     def rows(self) -> float:
         """All rows, as a float."""
         return float(max(self.cards.statistics.rows, 1))
+
+    def rows_in(self, looked: Looked) -> float:
+        """How many rows operators pass over: all, unless the space has few."""
+        if looked.kind == "full":
+            return self.rows
+        covered = self.inside(looked).amount
+        return covered if covered < self.rows * _FEW else self.rows
+
+    def anchors(self, looked: Looked) -> float:
+        """How many anchors a space has."""
+        return self.rows if looked.kind == "full" else min(looked.amount, self.rows)
 
     def candidates(self, window: Window, looked: Looked) -> float:
         """How many segments within a window a space holds."""

@@ -1,18 +1,25 @@
-"""What segment operators cost, in nanoseconds. `benchmarks/calibrate.py` measures these constants."""
+"""What segment operators cost, in nanoseconds, on the machine where `benchmarks/calibrate.py` measured it."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from importlib.resources import files
+from pathlib import Path
 
 from trellis.algebra.segments import Function, SegmentCondition
+from trellis.errors import BindingError
 
-__all__ = ["DEFAULT_COSTS", "Costs", "FunctionCost"]
+__all__ = ["Costs", "FunctionCost", "default_costs", "read_costs"]
 
 
 @dataclass(frozen=True, slots=True)
 class FunctionCost:
-    """A function from rows (`fixed` + `row` * rows + `square` * rows²) and from an index (`build` a row, `lookup`)."""
+    """A function from rows (`fixed` + `row` * rows + `square` * rows²) and from an index (`build` a row, `lookup`).
+
+    `per_length`: the index is a table, with an entry for each row and each length.
+    """
 
     fixed: float
     row: float
@@ -26,12 +33,15 @@ class FunctionCost:
 class Costs:
     """Nanoseconds for the steps of operators.
 
-    For lists: `pair` to make a pair, `sort` to bring one into order, `merge` to compare one, `link` to follow one to
-    the next, `probe` for a row that is looked up. For bands: `word` to pass over one, `bit` to set or list one, `shift`
-    for a shift and an OR. `test` is a condition, `read` a value of a row in it; `call` the start of any operator.
+    For lists: `pair` to make or keep a pair, `sort` to bring one into order, `merge` to compare one, `link` to follow
+    one to the next, `probe` to note where the other side may be. For bands: `word` to pass over one, `bit` to set or
+    list one, `shift` for a shift and an OR. Conditions: `step` for one that compares first and last values, `test` for
+    others, `read` for each value in these. `row` for each row that an operator prepares, `copy` for each that is taken
+    out of the others, `call` for any operator.
     """
 
     pair: float
+    step: float
     test: float
     read: float
     sort: float
@@ -41,16 +51,23 @@ class Costs:
     word: float
     bit: float
     shift: float
+    row: float
+    copy: float
     call: float
     functions: Mapping[str, FunctionCost] = field(default_factory=dict)
 
-    def condition(self, condition: SegmentCondition, rows: float, index: bool) -> float:
-        """Nanoseconds for one segment of so many rows."""
-        cost = self.test
+    def condition(self, condition: SegmentCondition, rows: float, index: bool, *, first: bool = False) -> float:
+        """Nanoseconds for one segment of so many rows; the `first` condition of a generator may be a scan."""
+        threshold = condition.threshold
+        if first and threshold is not None and threshold.step in ("-", "/"):
+            return self.step
+        cost = self.test + self.pair
         for value in condition.values:
             cost += self.read
             if isinstance(value, Function) and value.name in self.functions:
                 function = self.functions[value.name]
+                if index and function.lookup and first and threshold is not None and not function.per_length:
+                    return function.lookup
                 if index and function.lookup:
                     cost += function.lookup
                 else:
@@ -66,36 +83,29 @@ class Costs:
                 cost += function.build * rows * (lengths if function.per_length else 1.0)
         return cost
 
+    def to_json(self) -> str:
+        """The constants as text, for a file."""
+        plain = {item.name: getattr(self, item.name) for item in fields(self) if item.name != "functions"}
+        functions = {
+            name: {item.name: getattr(cost, item.name) for item in fields(cost)}
+            for name, cost in self.functions.items()
+        }
+        return json.dumps({**plain, "functions": functions}, indent=2) + "\n"
 
-_REGRESSION = FunctionCost(fixed=8.0, row=3.0, build=30.0, lookup=14.0)
-_SPREAD = FunctionCost(fixed=6.0, row=2.5, build=30.0, lookup=10.0)
-_EXTREME = FunctionCost(fixed=5.0, row=1.0, build=40.0, lookup=8.0)
 
-DEFAULT_COSTS = Costs(
-    pair=2.0,
-    test=6.0,
-    read=3.0,
-    sort=60.0,
-    merge=4.0,
-    link=3.0,
-    probe=8.0,
-    word=1.0,
-    bit=3.0,
-    shift=3.0,
-    call=30_000.0,
-    functions={
-        "linear_regression_r2": _REGRESSION,
-        "linear_regression_r2_signed": _REGRESSION,
-        "linear_regression_slope": _REGRESSION,
-        "corr": _REGRESSION,
-        "sum": _SPREAD,
-        "avg": _SPREAD,
-        "var_samp": _SPREAD,
-        "var_pop": _SPREAD,
-        "stddev_samp": _SPREAD,
-        "stddev_pop": _SPREAD,
-        "min": _EXTREME,
-        "max": _EXTREME,
-        "mann_kendall_test": FunctionCost(fixed=10.0, row=2.0, square=0.5, build=7.0, lookup=6.0, per_length=True),
-    },
-)
+def read_costs(text: str) -> Costs:
+    """The constants of a file."""
+    try:
+        values = json.loads(text)
+        functions = {name: FunctionCost(**cost) for name, cost in values.pop("functions", {}).items()}
+        return Costs(**values, functions=functions)
+    except (ValueError, TypeError, AttributeError) as problem:
+        raise BindingError(
+            f"The file of costs cannot be read: {problem}.", cure="Write it with benchmarks/calibrate.py."
+        ) from problem
+
+
+def default_costs(path: str | None = None) -> Costs:
+    """The constants of a file of the user's, or those that come with Trellis."""
+    source = files("trellis.planning").joinpath("costs.json") if path is None else Path(path)
+    return read_costs(source.read_text(encoding="utf-8"))

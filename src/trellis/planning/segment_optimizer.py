@@ -102,7 +102,7 @@ class _Optimizer:
 
     def best(self, node: LogicalNode, looked: Looked) -> Chosen:
         """The cheapest tree of a node in a space."""
-        key = (node, *looked.rounded())
+        key = (id(node), *looked.rounded())
         if key not in self._memo:
             self._memo[key] = self._best(node, looked)
         return self._memo[key]
@@ -136,10 +136,9 @@ class _Optimizer:
             return (False,)
         return (True, False)
 
-    @property
-    def _pass(self) -> float:
-        """One pass over all words of a band."""
-        return self.spaces.rows * self.words * self.costs.word
+    def _pass(self, looked: Looked) -> float:
+        """One pass over all words of a band; in a small space over those of its rows."""
+        return self.spaces.rows_in(looked) * self.words * self.costs.word
 
     # Generators.
 
@@ -150,23 +149,33 @@ class _Optimizer:
         length = self.cards.length(node.window)
         options: list[Chosen] = []
         indexed = [number for number in node.conditions if self._has_index(number)]
+        anchors = self.spaces.anchors(looked)
         for index in (True, False) if indexed else (False,):
             if indexed and self.choices.generator and index != (self.choices.generator == "index"):
                 continue
-            cost = costs.call + pairs * costs.pair
-            for number in node.conditions:
+            cost = costs.call + anchors * costs.row
+            passed = pairs
+            for place, number in enumerate(node.conditions):
                 condition = self.conditions[number]
-                cost += pairs * costs.condition(condition, length, index)
+                cost += passed * costs.condition(condition, length, index, first=place == 0)
+                passed *= self.statistics.share((number,), node.window)
                 if index:
                     lengths = min(node.window.most or self.statistics.longest, self.statistics.longest)
-                    cost += costs.build(condition, self.spaces.rows, lengths) / self._sharing(condition)
+                    cost += costs.build(condition, self.spaces.rows_in(looked), lengths) / self._sharing(condition)
+            if looked.kind == "end":
+                cost += found * costs.sort
             for dense in self._dense():
-                more = found * costs.bit + self._pass if dense else found * costs.pair
-                if dense and not node.conditions and looked.kind != "end":
-                    more = self._pass - pairs * costs.pair
-                if looked.kind == "end":
-                    more += found * costs.sort
+                if not dense:
+                    more = found * costs.pair + (0.0 if node.conditions else pairs * costs.pair)
+                elif looked.kind == "full" or (looked.kind == "start" and not node.conditions):
+                    more = self._pass(looked) + (found * costs.bit if node.conditions else 0.0)
+                else:
+                    continue  # a band for a few rows would be nearly empty
                 options.append(Chosen(cost + more, Generate(node.conditions, node.window, index, dense, node.binds)))
+        if not options:  # bits were asked for
+            options.append(
+                Chosen(cost + found * costs.pair, Generate(node.conditions, node.window, index, True, node.binds))
+            )
         return min(options, key=_by_cost)
 
     def _has_index(self, number: int) -> bool:
@@ -219,7 +228,7 @@ class _Optimizer:
             probed = self.best(part, Looked("exact", found))
             cost = done.cost + probed.cost + found * costs.probe
             if gives_bits(done.tree):
-                cost += self._pass + found * costs.bit
+                cost += self._pass(looked) + found * costs.bit
             options.append(Chosen(cost, Meet(done.tree, probed.tree, "right", node.window, False)))
         if self.choices.join != "probe":
             other = self.best(part, looked)
@@ -227,16 +236,21 @@ class _Optimizer:
                 cost = done.cost + other.cost + costs.call
                 counts = (found, self.spaces.found(part, looked))
                 for tree, count in zip((done.tree, other.tree), counts, strict=True):
-                    cost += self._as(tree, dense, count)
-                    cost += self._pass if dense else count * costs.merge
+                    cost += self._as(tree, dense, count, looked)
+                    cost += self._pass(looked) if dense else count * costs.merge
                 options.append(Chosen(cost, Meet(done.tree, other.tree, "merge", node.window, dense)))
         return min(options, key=_by_cost)
 
-    def _as(self, tree: PhysicalNode, dense: bool, count: float) -> float:
+    def _as(self, tree: PhysicalNode, dense: bool, count: float, looked: Looked) -> float:
         """Nanoseconds to bring the result of a tree into the form that is wanted."""
         if gives_bits(tree) == dense:
             return 0.0
-        return self._pass + count * self.costs.bit
+        return self._pass(looked) + count * self.costs.bit
+
+    def _entered(self, looked: Looked) -> float:
+        """What an operator costs before it does anything: limits for all rows, or a copy of the few that matter."""
+        rows = self.spaces.rows_in(looked)
+        return rows * (self.costs.row if looked.kind == "full" or rows >= self.spaces.rows else self.costs.copy)
 
     # Concatenation.
 
@@ -244,7 +258,7 @@ class _Optimizer:
         """The cheapest tree of some neighbouring parts of a chain."""
         if first == last:
             return self.best(node.parts[first], looked)
-        key = (node, first, last, *looked.rounded())
+        key = (id(node), first, last, *looked.rounded())
         if key in self._memo:
             return self._memo[key]
         window = interval_window(node, first, last)
@@ -297,8 +311,9 @@ class _Optimizer:
         sizes = [part.wild if isinstance(part, Leaf) else 0 for part in (before, after)]
         options = []
         for dense in self._dense(inner.tree):
-            cost = inner.cost + self.costs.call + self._as(inner.tree, dense, count)
-            cost += 3 * self._pass if dense else out * (self.costs.pair + self.costs.sort)
+            cost = inner.cost + self.costs.call + self._as(inner.tree, dense, count, looked)
+            cost += 4 * self._pass(looked) if dense else out * (self.costs.pair + self.costs.sort)
+            cost += self._entered(looked)
             options.append(Chosen(cost, Pad(inner.tree, sizes[0], sizes[1], window, dense)))
         return options
 
@@ -324,10 +339,11 @@ class _Optimizer:
             (one, one_count), (other, other_count) = sides
             for dense in self._dense(one.tree, other.tree):
                 cost = one.cost + other.cost + self.costs.call
-                cost += self._as(one.tree, dense, one_count) + self._as(other.tree, dense, other_count)
+                cost += self._as(one.tree, dense, one_count, looked) + self._as(other.tree, dense, other_count, looked)
                 cost += self._link(one_count, other_count, window, dense, wild, looked)
+                cost += self._entered(looked)
                 if method != "merge":
-                    cost += self.costs.probe * (one_count if method == "right" else other_count) + self.spaces.rows
+                    cost += self.costs.probe * (one_count if method == "right" else other_count)
                 options.append(
                     Chosen(
                         cost,
@@ -382,11 +398,12 @@ class _Optimizer:
     def _link(self, left: float, right: float, window: Window, dense: bool, wild: int, looked: Looked) -> float:
         costs = self.costs
         if dense:
-            return left * self.words * costs.shift + (4 if wild else 2) * self._pass
-        each = right / self.spaces.rows * (self.cards.length(window) if wild else 1.0)
+            return left * self.words * costs.shift + (6 if wild else 4) * self._pass(looked)
+        starts = max(distinct(right, self.spaces.rows), 1.0) if looked.kind == "full" else self.spaces.rows_in(looked)
+        each = right / max(self.spaces.rows_in(looked), starts) * (self.cards.length(window) if wild else 1.0)
         joined = left * each
         out = min(joined, self.spaces.candidates(window, looked))
-        return (left + right) * costs.link + joined * costs.link + out * costs.pair + self.spaces.rows * 10.0
+        return (left + right) * costs.link + joined * costs.link + out * costs.pair
 
     def _filtered(self, chosen: Chosen, node: Chain, first: int, last: int, looked: Looked, window: Window) -> Chosen:
         """Conditions between variables are tested as soon as all of these are joined."""
@@ -415,8 +432,8 @@ class _Optimizer:
         count = self.spaces.found(node, looked)
         for dense in self._dense(left.tree, right.tree):
             cost = left.cost + right.cost + self.costs.call
-            cost += self._as(left.tree, dense, count / 2) + self._as(right.tree, dense, count / 2)
-            cost += self._pass if dense else count * self.costs.merge
+            cost += self._as(left.tree, dense, count / 2, looked) + self._as(right.tree, dense, count / 2, looked)
+            cost += self._pass(looked) if dense else count * self.costs.merge
             options.append(Chosen(cost, Union(left.tree, right.tree, node.window, dense)))
         return min(options, key=_by_cost)
 
@@ -431,9 +448,9 @@ class _Optimizer:
             body = self.best(node.body, Looked("exact", pairs) if probe else looked)
             count = self.spaces.found(node.body, looked)
             for dense in self._dense():
-                cost = body.cost + self.costs.call + self._as(body.tree, dense, count)
+                cost = body.cost + self.costs.call + self._as(body.tree, dense, count, looked)
                 if dense and not probe and looked.kind in ("full", "start"):
-                    cost += 2 * self._pass
+                    cost += 3 * self._pass(looked)
                 else:
                     cost += pairs * (self.costs.pair + self.costs.merge) + count * self.costs.merge
                 options.append(Chosen(cost, Complement(body.tree, probe, node.window, dense, node.binds)))
@@ -447,14 +464,15 @@ class _Optimizer:
         turns = max(node.least - 1, 0) + (1 if node.most is None else node.most - node.least)
         options = []
         for dense in self._dense(body.tree):
-            cost = body.cost + self.costs.call * (1 + turns) + self._as(body.tree, dense, count)
+            cost = body.cost + self.costs.call * (1 + turns) + self._as(body.tree, dense, count, looked)
+            cost += self._entered(looked)
             if dense:
-                cost += turns * ((count + out) * self.words * self.costs.shift + 2 * self._pass)
-                cost += 64 * self._pass if node.most is None else 0.0
+                cost += turns * ((count + out) * self.words * self.costs.shift + 3 * self._pass(looked))
+                # A closure looks at every bit.
+                cost += 16 * self._pass(looked) if node.most is None else 0.0
             else:
-                cost += turns * (
-                    (count + out) * self.costs.link * (1 + count / self.spaces.rows) + self.spaces.rows * 10.0
-                )
+                rows = self.spaces.rows_in(looked)
+                cost += turns * ((count + out) * self.costs.link * (1 + count / rows) + rows * self.costs.row)
             options.append(
                 Chosen(cost, Repetition(body.tree, node.least, node.most, node.gap, node.window, dense, node.binds))
             )

@@ -15,6 +15,7 @@ from trellis.planning.hoist_slots import hoist_slots
 from trellis.planning.literals import read_literal
 from trellis.planning.program import ProgramBuilder
 from trellis.planning.slots import Slots
+from trellis.planning.thresholds import find_threshold
 
 __all__ = ["WHOLE_MATCH", "SegmentValues"]
 
@@ -82,9 +83,9 @@ class SegmentValues:
         places = {column: (value, kind) for (value, column), kind in zip(held.items(), kinds, strict=True)}
         values = tuple(places[column][0] for column in order)
         reads = frozenset(name for value in values for name in _names(value)) - {""}
-        return SegmentCondition(
-            values, tuple(places[column][1] for column in order), begin, end, str(expression), reads
-        )
+        threshold = None if lifted else find_threshold(program, {column: value for value, column in held.items()})
+        floats = tuple(places[column][1] for column in order)
+        return SegmentCondition(values, floats, begin, end, str(expression), reads, threshold=threshold)
 
     def _numbered(self) -> list[tuple[e.Column, int]]:
         names = {name: column for column, name in self.builder.columns.names.items()}

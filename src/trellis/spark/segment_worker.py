@@ -16,7 +16,7 @@ from trellis.execution.rows import Rows
 from trellis.execution.sample import sample_segments
 from trellis.execution.segments import Finder, Matches
 from trellis.kernels.arrays import Array, Ints, Program
-from trellis.planning.segment_costs import DEFAULT_COSTS
+from trellis.planning.segment_costs import default_costs
 from trellis.planning.segment_optimizer import optimize
 from trellis.planning.segment_values import WHOLE_MATCH
 from trellis.spark import loading
@@ -39,7 +39,7 @@ def segment_batches(
 def choose_tree(plan: SegmentPlan, rows: Rows, conditions: Conditions) -> PhysicalNode:
     """Statistics of the rows at hand, and the tree that is cheapest for them."""
     statistics = sample_segments(plan, rows, conditions)
-    return optimize(plan.tree, plan.conditions, plan.tracked, statistics, DEFAULT_COSTS, plan.choices).tree
+    return optimize(plan.tree, plan.conditions, plan.tracked, statistics, default_costs(), plan.choices).tree
 
 
 class SegmentMatcher:

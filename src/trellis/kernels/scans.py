@@ -1,0 +1,138 @@
+"""The commonest conditions over whole search spaces: a number of each segment against a constant, in one loop.
+
+A space gives each of some anchors a range of rows at the other end; what passes is written as pairs. Numbers are
+computed as everywhere else, to the last digit: only the arrays between the steps are saved.
+"""
+
+from __future__ import annotations
+
+from trellis.kernels import opcodes as o
+from trellis.kernels.arrays import Bools, Floats, Ints
+from trellis.kernels.compile import inlined, kernel
+from trellis.kernels.moments import coefficient
+
+__all__ = [
+    "FIRST_BY_LAST",
+    "FIRST_LESS_LAST",
+    "LAST_BY_FIRST",
+    "LAST_LESS_FIRST",
+    "count_begins",
+    "keep_ends",
+    "scan_moments",
+    "scan_steps",
+]
+
+LAST_LESS_FIRST, FIRST_LESS_LAST, LAST_BY_FIRST, FIRST_BY_LAST = range(4)
+
+
+@inlined
+def _passes(comparison: int, value: float, bound: float) -> bool:
+    if comparison == o.LESS:
+        return value < bound
+    if comparison == o.LESS_EQUAL:
+        return value <= bound
+    if comparison == o.GREATER:
+        return value > bound
+    if comparison == o.GREATER_EQUAL:
+        return value >= bound
+    if comparison == o.EQUAL:
+        return value == bound
+    return value != bound
+
+
+@kernel
+def scan_steps(
+    kind: int,
+    comparison: int,
+    bound: float,
+    x: Floats,
+    known: Bools,
+    by_end: bool,
+    anchors: Ints,
+    low: Ints,
+    high: Ints,
+    starts: Ints,
+    ends: Ints,
+) -> int:
+    """Segments whose last and first values differ, or relate, as asked; a division by zero is no value."""
+    count = 0
+    # The value at the anchor stands on the left of the operator, or on the right.
+    swapped = (kind == FIRST_LESS_LAST or kind == FIRST_BY_LAST) != by_end
+    divided = kind == LAST_BY_FIRST or kind == FIRST_BY_LAST
+    for i in range(len(anchors)):
+        anchor = anchors[i]
+        if not known[anchor] or (divided and not swapped and x[anchor] == 0.0):
+            continue
+        here = x[anchor]
+        for row in range(low[i], high[i] + 1):
+            there = x[row]
+            if divided:
+                value = here / there if swapped else there / here
+                passed = _passes(comparison, value, bound) and known[row] and (not swapped or there != 0.0)
+            else:
+                passed = _passes(comparison, here - there if swapped else there - here, bound) and known[row]
+            starts[count] = row if by_end else anchor
+            ends[count] = anchor if by_end else row
+            count += passed
+    return count
+
+
+@kernel
+def scan_moments(
+    what: int,
+    comparison: int,
+    bound: float,
+    x: Floats,
+    y: Floats,
+    known: Bools,
+    blocks: Ints,
+    base: Ints,
+    sums: Floats,
+    runs_x: Ints,
+    runs_y: Ints,
+    by_end: bool,
+    anchors: Ints,
+    low: Ints,
+    high: Ints,
+    starts: Ints,
+    ends: Ints,
+) -> int:
+    """Segments whose coefficient compares as asked, from prefix sums."""
+    count = 0
+    for i in range(len(anchors)):
+        for row in range(low[i], high[i] + 1):
+            start = row if by_end else anchors[i]
+            end = anchors[i] if by_end else row
+            value, there = coefficient(
+                what, x, y, known, blocks, base, sums, runs_x[start] >= end, runs_y[start] >= end, start, end
+            )
+            starts[count] = start
+            ends[count] = end
+            count += there and _passes(comparison, value, bound)
+    return count
+
+
+@kernel
+def count_begins(starts: Ints, begins: Ints) -> None:
+    """For each row (and the one after the last) the place of the first segment that starts there or later."""
+    i = 0
+    for row in range(len(begins)):
+        while i < len(starts) and starts[i] < row:
+            i += 1
+        begins[row] = i
+
+
+@kernel
+def keep_ends(starts: Ints, ends: Ints, last: Ints, out_starts: Ints, out_ends: Ints) -> int:
+    """Each segment once, of a list in order of starts; ends in any order. `last[row]` begins as -1.
+
+    `last[end]` remembers the start that an end was seen with.
+    """
+    count = 0
+    for i in range(len(starts)):
+        if last[ends[i]] != starts[i]:
+            last[ends[i]] = starts[i]
+            out_starts[count] = starts[i]
+            out_ends[count] = ends[i]
+            count += 1
+    return count
