@@ -22,6 +22,7 @@ from trellis.java import require_java
 from trellis.languages.builder import Keys, QueryBuilder, build
 from trellis.languages.statement import parse_statement
 from trellis.planning.describe import describe
+from trellis.planning.describe_segments import describe_segments
 from trellis.planning.hints import Hints
 from trellis.planning.scan import plan_scan
 from trellis.planning.segments import plan_segments
@@ -29,6 +30,7 @@ from trellis.segment_functions import registered
 from trellis.spark.batch import run_scan
 from trellis.spark.counts import Counts
 from trellis.spark.projection import Session, refused
+from trellis.spark.segment_sample import sampled_tree
 from trellis.spark.warmup import start_warmup
 
 __all__ = ["RowPattern", "explain", "pattern", "sql"]
@@ -119,7 +121,7 @@ def explain(
         result.write.format("noop").mode("overwrite").save()
     if not plans:
         return "There is no MATCH_RECOGNIZE in this statement: Spark runs it as it is."
-    return "\n\n\n".join(_explained(query, plan, counts) for query, plan, counts in plans)
+    return "\n\n\n".join(_explained(*explained) for explained in plans)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +146,7 @@ class RowPattern(QueryBuilder):
         [Row(low=7.0)]
         """
         query = self.query(partition_by, order_by)
-        with _errors_show(self.text(partition_by, order_by)), _warm():
+        with _errors_show(self.text(partition_by, order_by)), _warm(query):
             session = Session(frame.sparkSession)
             plan = _plan(query, frame, session, Hints.of(hints))
             return run_scan(plan, frame, session, users=registered())
@@ -160,12 +162,12 @@ class RowPattern(QueryBuilder):
         """Say how the pattern would be found in a DataFrame; as `trellis.explain`."""
         query = self.query(partition_by, order_by)
         counts = Counts() if analyze else None
-        with _errors_show(self.text(partition_by, order_by)), _warm():
+        with _errors_show(self.text(partition_by, order_by)), _warm(query):
             session = Session(frame.sparkSession)
             plan = _plan(query, frame, session, Hints.of(hints))
             if analyze:
                 run_scan(plan, frame, session, counts, registered()).write.format("noop").mode("overwrite").save()
-        return _explained(query, plan, counts)
+        return _explained(query, plan, frame, session, counts)
 
 
 def pattern(text: str) -> RowPattern:
@@ -183,7 +185,7 @@ def pattern(text: str) -> RowPattern:
 
 
 _Plan = ScanPlan[MatchPlan] | ScanPlan[SegmentPlan]
-_Plans = list[tuple[Query, _Plan, Counts | None]]
+_Plans = list[tuple[Query, _Plan, DataFrame, Session, Counts | None]]
 
 
 def _run(text: str, session: Session, hints: Hints, *, counted: bool = False) -> tuple[DataFrame, _Plans]:
@@ -193,7 +195,7 @@ def _run(text: str, session: Session, hints: Hints, *, counted: bool = False) ->
         statement = parse_statement(text)
         if not statement.clauses:
             return session.run(statement.final), plans
-        with _warm():
+        with _warm(*(clause.query for clause in statement.clauses)):
             for clause in statement.clauses:
                 scope = replace(session, frames=frames, ctes=clause.ctes)
                 placeholder = re.match(r"\{(\w+)\}", clause.input)
@@ -206,7 +208,7 @@ def _run(text: str, session: Session, hints: Hints, *, counted: bool = False) ->
                 frame = scope.run(f"{clause.ctes} SELECT * FROM {clause.input}")
                 plan = _plan(clause.query, frame, scope, hints)
                 counts = Counts() if counted else None
-                plans.append((clause.query, plan, counts))
+                plans.append((clause.query, plan, frame, scope, counts))
                 frames[clause.name] = run_scan(plan, frame, scope, counts, registered())
             return replace(session, frames=frames).run(statement.final), plans
 
@@ -228,8 +230,12 @@ def _plan(query: Query, frame: DataFrame, session: Session, hints: Hints) -> _Pl
     return plan_scan(bound, partial(session.types_of, frame), hints, lenient=lenient)
 
 
-def _explained(query: Query, plan: _Plan, counts: Counts | None) -> str:
-    text = describe(query, plan)  # type: ignore[arg-type]
+def _explained(query: Query, plan: _Plan, frame: DataFrame, session: Session, counts: Counts | None) -> str:
+    if isinstance(plan.match, SegmentPlan):
+        tree = sampled_tree(plan, frame, session, registered(), analyze=counts is not None)
+        text = describe_segments(query, plan, tree)
+    else:
+        text = describe(query, plan)
     return text if counts is None else f"{text}\n\n== Counts ==\n{counts}"
 
 
@@ -245,11 +251,13 @@ def _errors_show(text: str) -> Iterator[None]:
 
 
 @contextmanager
-def _warm() -> Iterator[None]:
+def _warm(*queries: Query) -> Iterator[None]:
     """Kernels are compiled or loaded while the query is planned, so that workers only load."""
-    thread = start_warmup()
+    kinds = {"segments" if query.is_segmented else "rows" for query in queries}
+    threads = [start_warmup(kind) for kind in sorted(kinds)]
     yield
-    thread.join()
+    for thread in threads:
+        thread.join()
 
 
 def _session(spark: SparkSession | None, frames: Mapping[str, DataFrame], args: Args | None) -> SparkSession:

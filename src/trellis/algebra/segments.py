@@ -463,7 +463,8 @@ class SegmentPlan:
 
     `tracked` are the variables whose segments are kept beside each match: those that outputs or the skip read.
     `places` are the rows and `values` the functions that outputs read. `reach` is how many rows before and after a
-    segment conditions may read. `choices` are what the user forces of the physical plan.
+    segment conditions may read. `choices` are what the user forces of the physical plan, `costs` the
+    constants of the cost model as JSON.
     """
 
     keys: tuple[str, ...]
@@ -483,3 +484,4 @@ class SegmentPlan:
     budget: int
     chunk_rows: int
     choices: Choices
+    costs: str | None = None

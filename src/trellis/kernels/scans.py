@@ -57,8 +57,8 @@ def scan_steps(
     """Segments whose last and first values differ, or relate, as asked; a division by zero is no value."""
     count = 0
     # The value at the anchor stands on the left of the operator, or on the right.
-    swapped = (kind == FIRST_LESS_LAST or kind == FIRST_BY_LAST) != by_end
-    divided = kind == LAST_BY_FIRST or kind == FIRST_BY_LAST
+    swapped = (kind in (FIRST_LESS_LAST, FIRST_BY_LAST)) != by_end
+    divided = kind in (LAST_BY_FIRST, FIRST_BY_LAST)
     for i in range(len(anchors)):
         anchor = anchors[i]
         if not known[anchor] or (divided and not swapped and x[anchor] == 0.0):

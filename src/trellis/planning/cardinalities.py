@@ -9,11 +9,11 @@ from trellis.algebra.segments import Both, Chain, Either, Leaf, LogicalNode, Loo
 from trellis.algebra.statistics import SegmentStatistics
 from trellis.planning.push_windows import fewest_rows
 
-__all__ = ["Cardinalities", "Part", "distinct", "interval_window"]
+__all__ = ["FILTER_SHARE", "Cardinalities", "Part", "distinct", "interval_window"]
 
 _STEPS = 8
 # Of conditions between variables nothing is known beforehand.
-_FILTER_SHARE = 0.33
+FILTER_SHARE = 0.33
 
 Part = tuple[Chain, int, int]
 """Some parts of a chain, from the first to the last, both included."""
@@ -68,7 +68,7 @@ class Cardinalities:
             case Leaf(conditions=conditions, window=window):
                 return cells * self.statistics.share(conditions, window)
             case Both(parts=parts, filters=filters, nested=nested):
-                return cells * self.share_of(parts) * _FILTER_SHARE ** (len(filters) + len(nested))
+                return cells * self.share_of(parts) * FILTER_SHARE ** (len(filters) + len(nested))
             case Either(parts=parts):
                 return sum(self.of(part) for part in parts)
             case Without(body=body):
@@ -77,7 +77,7 @@ class Cardinalities:
                 return self._loop(node)
             case Chain(parts=parts, filters=filters, nested=nested):
                 whole = self.part((node, 0, len(parts) - 1))
-                return whole * _FILTER_SHARE ** (len(filters) + len(nested))
+                return whole * FILTER_SHARE ** (len(filters) + len(nested))
 
     def share_of(self, parts: tuple[LogicalNode, ...]) -> float:
         """Which share of a window is in all parts: leaves were sampled together, others count as independent."""

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from trellis.algebra.segments import Choices
 from trellis.errors import BindingError
+from trellis.planning.segment_costs import read_costs
 
 __all__ = ["RULES", "Hints"]
 
@@ -39,6 +41,9 @@ class Hints:
     choices : Choices
         Of segment queries: `order` (`"left"`, `"right"`), `join` (`"merge"`, `"probe"`), `negation` (`"materialize"`,
         `"probe"`), `generator` (`"index"`, `"filter"`) and `sets` (`"bands"`, `"pairs"`), each a hint of its own.
+    costs : str, optional
+        Of segment queries: the constants of the cost model. As a hint, the path of a file that
+        `benchmarks/calibrate.py` wrote.
     """
 
     off: tuple[str, ...] = ()
@@ -46,6 +51,7 @@ class Hints:
     step_budget: int = 2_000_000_000
     chunk_rows: int = 1 << 17
     choices: Choices = field(default_factory=Choices)
+    costs: str | None = None
 
     def on(self, rule: str) -> bool:
         """Whether a rule may fire."""
@@ -61,8 +67,9 @@ class Hints:
         budget = values.pop("step_budget", Hints().step_budget)
         chunk = values.pop("chunk_rows", Hints().chunk_rows)
         chosen = {name: values.pop(name) for name in _CHOICES if name in values}
+        costs = _read_costs(values.pop("costs")) if "costs" in values else None
         if values:
-            known = ", ".join(("off", "search", "step_budget", "chunk_rows", *_CHOICES))
+            known = ", ".join(("off", "search", "step_budget", "chunk_rows", "costs", *_CHOICES))
             raise BindingError(f"There is no hint {next(iter(values))}.", cure=f"The hints are {known}.")
         for name, value in chosen.items():
             if value not in _CHOICES[name]:
@@ -75,4 +82,13 @@ class Hints:
             if not isinstance(value, int) or isinstance(value, bool) or value < 1:
                 raise BindingError(f"The hint {name} must be a positive whole number.")
         assert isinstance(search, str) and isinstance(budget, int) and isinstance(chunk, int)
-        return Hints(tuple(off), search, budget, chunk, Choices(**chosen))  # type: ignore[arg-type]
+        return Hints(tuple(off), search, budget, chunk, Choices(**chosen), costs)  # type: ignore[arg-type]
+
+
+def _read_costs(path: object) -> str:
+    try:
+        text = Path(str(path)).read_text(encoding="utf-8")
+    except OSError as problem:
+        raise BindingError(f"The file of costs cannot be read: {problem}.") from problem
+    read_costs(text)
+    return text

@@ -91,6 +91,7 @@ def plan_segments(bound: BoundSegments, types_of: TypesOf, hints: Hints) -> Scan
             budget=hints.step_budget,
             chunk_rows=hints.chunk_rows,
             choices=hints.choices,
+            costs=hints.costs,
         ),
         finished=finished,
         rules=tuple(planned.rules),

@@ -1,6 +1,6 @@
-"""Conditions of the commonest shape, `last(x) / first(x) < 0.7` or `linear_regression_r2(t, x) >= 0.9`, are recognised:
+"""Conditions of the commonest shape are recognised: `last(x) / first(x) < 0.7`, `linear_regression_r2(t, x) >= 0.9`.
 
-kernels test these over whole search spaces without arrays between the steps.
+Kernels test these over whole search spaces, without arrays between the steps.
 """
 
 from __future__ import annotations

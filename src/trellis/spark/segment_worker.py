@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -16,13 +17,13 @@ from trellis.execution.rows import Rows
 from trellis.execution.sample import sample_segments
 from trellis.execution.segments import Finder, Matches
 from trellis.kernels.arrays import Array, Ints, Program
-from trellis.planning.segment_costs import default_costs
+from trellis.planning.segment_costs import Costs, FunctionCost, default_costs, read_costs
 from trellis.planning.segment_optimizer import optimize
 from trellis.planning.segment_values import WHOLE_MATCH
 from trellis.spark import loading
 from trellis.spark.chunks import Chunk, read_chunks
 
-__all__ = ["SegmentMatcher", "choose_tree", "segment_batches"]
+__all__ = ["SegmentMatcher", "choose_tree", "costs_of", "segment_batches"]
 
 _BATCH = 1 << 16
 
@@ -39,7 +40,27 @@ def segment_batches(
 def choose_tree(plan: SegmentPlan, rows: Rows, conditions: Conditions) -> PhysicalNode:
     """Statistics of the rows at hand, and the tree that is cheapest for them."""
     statistics = sample_segments(plan, rows, conditions)
-    return optimize(plan.tree, plan.conditions, plan.tracked, statistics, default_costs(), plan.choices).tree
+    costs = costs_of(plan, conditions.users)
+    return optimize(plan.tree, plan.conditions, plan.tracked, statistics, costs, plan.choices).tree
+
+
+def costs_of(plan: SegmentPlan, users: Mapping[str, UserFunction]) -> Costs:
+    """The constants of the cost model, with those of the user's functions."""
+    costs = default_costs() if plan.costs is None else read_costs(plan.costs)
+    return replace(costs, functions={**costs.functions, **{name: _user_cost(user) for name, user in users.items()}})
+
+
+def _user_cost(user: UserFunction) -> FunctionCost:
+    growth, price = user.cost
+    indexed = user.index is not None
+    return FunctionCost(
+        fixed=price if growth == "constant" else 0.0,
+        row=price if growth == "linear" else 0.0,
+        square=price if growth == "quadratic" else 0.0,
+        build=100.0 if indexed else 0.0,
+        lookup=20.0 if indexed else 0.0,
+        per_length=False,
+    )
 
 
 class SegmentMatcher:
@@ -53,11 +74,15 @@ class SegmentMatcher:
 
     def run(self, chunk: Chunk) -> Iterator[pa.RecordBatch]:
         """The output rows of a chunk."""
-        dictionary = loading.Dictionary(chunk, self._coded, list(dict.fromkeys(self._texts))) if self._coded else None
+        dictionary = self.dictionary(chunk)
         slots = loading.load_slots(chunk, self.plan.slots, dictionary)
         rows, matches = self.finder.find(chunk.offsets, slots, self.program(dictionary))
         for first in range(0, len(matches.starts), _BATCH):
             yield self._write(chunk, rows, _cut(matches, first, first + _BATCH))
+
+    def dictionary(self, chunk: Chunk) -> loading.Dictionary | None:
+        """Codes for the strings of a chunk."""
+        return loading.Dictionary(chunk, self._coded, list(dict.fromkeys(self._texts))) if self._coded else None
 
     def program(self, dictionary: loading.Dictionary | None) -> Program:
         """The programs, with the codes of strings in this chunk."""

@@ -37,13 +37,20 @@ from trellis.kernels.matches import find_matches
 from trellis.kernels.room import new_matches, new_work
 from trellis.spark.chunks import Chunk, read_chunks
 from trellis.spark.loading import load_slots
+from trellis.spark.segment_warmup import compile_segment_joins, compile_segment_values
 from trellis.spark.worker import Matcher
 
-__all__ = ["start_warmup", "warmup"]
+__all__ = ["compile_kernels", "start_warmup", "warmup"]
 
 _LOG = logging.getLogger("trellis")
 _LOCK = threading.Lock()
-_warm = False
+_warm: set[str] = set()
+
+# What queries of a kind need: the largest kernel, what this process compiles, and what a second one compiles meanwhile.
+_KINDS = {
+    "rows": ("matches.find_matches", ("compile_search",), ("compile_measures",)),
+    "segments": ("pairs.concat_pairs", ("compile_segment_values", "compile_rows"), ("compile_segment_joins",)),
+}
 
 
 def warmup() -> float:
@@ -54,22 +61,43 @@ def warmup() -> float:
     >>> import trellis as tr
     >>> seconds = tr.warmup()
     """
-    global _warm
+    return sum(_warm_up(kind) for kind in _KINDS)
+
+
+def start_warmup(kind: str = "rows") -> threading.Thread:
+    """Warm up for row patterns or segments beside other work.
+
+    Join the thread before workers start, so that they only load.
+    """
+    thread = threading.Thread(target=_warm_up, args=(kind,), name="trellis-warmup", daemon=True)
+    thread.start()
+    return thread
+
+
+def _warm_up(kind: str) -> float:
+    largest, here, there = _KINDS[kind]
     with _LOCK:
-        if _warm:
+        if kind in _warm:
             return 0.0
         began = time.perf_counter()
-        if not _is_compiled():
+        helper = None
+        if not _is_compiled(largest):
             print("trellis: compiling kernels, once on this machine; some seconds", file=sys.stderr, flush=True)
-        helper = None if _is_compiled() else _start_helper()
-        compile_search()
+            helper = _start_helper(there)
+        compile_kernels(here)
         if helper is not None:
             helper.wait()
-        compile_measures()
-        _warm = True
+        compile_kernels(there)
+        _warm.add(kind)
         seconds = time.perf_counter() - began
-        _LOG.info("kernels ready after %.1f s", seconds)
+        _LOG.info("kernels of %s ready after %.1f s", kind, seconds)
         return seconds
+
+
+def compile_kernels(names: tuple[str, ...]) -> None:
+    """Compile or load some groups of kernels."""
+    for name in names:
+        _COMPILED[name]()
 
 
 def compile_search() -> None:
@@ -78,27 +106,34 @@ def compile_search() -> None:
     matcher.find(chunk, None)
 
 
-def compile_measures() -> None:
-    """Compile or load the rest: conditions of single rows, and what is read from matches."""
+def compile_rows() -> None:
+    """Compile or load the interpreter of conditions of single rows."""
     chunk, matcher = _chunk(), Matcher(_plan(o.PROGRAM))
     work = new_work(2, 5, 3, 4, True, False)
     slots = load_slots(chunk, matcher.plan.slots, None)
     matcher.conditions(chunk, slots, matcher.program(None), work, np.zeros(3, np.int64))
-    list(matcher.measure(chunk, None, new_matches(3)))
 
 
-def start_warmup() -> threading.Thread:
-    """Warm up beside other work; join the thread before workers start, so that they only load."""
-    thread = threading.Thread(target=warmup, name="trellis-warmup", daemon=True)
-    thread.start()
-    return thread
+def compile_measures() -> None:
+    """Compile or load the rest: conditions of single rows, and what is read from matches."""
+    compile_rows()
+    list(Matcher(_plan(o.PROGRAM)).measure(_chunk(), None, new_matches(3)))
 
 
-def _start_helper() -> subprocess.Popen[bytes] | None:
+_COMPILED = {
+    "compile_search": compile_search,
+    "compile_rows": compile_rows,
+    "compile_measures": compile_measures,
+    "compile_segment_joins": compile_segment_joins,
+    "compile_segment_values": compile_segment_values,
+}
+
+
+def _start_helper(names: tuple[str, ...]) -> subprocess.Popen[bytes] | None:
     """A second process that compiles its share: Numba compiles one function at a time in each process."""
     if not sys.executable or (os.cpu_count() or 1) < 2:
         return None
-    code = "from trellis.spark.warmup import compile_measures; compile_measures()"
+    code = f"from trellis.spark.warmup import compile_kernels; compile_kernels({names!r})"
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     try:
         return subprocess.Popen(
@@ -113,12 +148,12 @@ def _chunk() -> Chunk:
     return next(read_chunks(iter([batch]), ("k",), 10))
 
 
-def _is_compiled() -> bool:
-    """Whether the largest kernel lies in Numba's cache. A wrong answer only spoils the announcement."""
+def _is_compiled(kernel: str) -> bool:
+    """Whether a kernel lies in Numba's cache. A wrong answer only spoils the announcement."""
     cache = getattr(find_matches, "_cache", None)
     if cache is None or not hasattr(cache, "cache_path"):
         return True
-    return any(Path(cache.cache_path).glob("matches.find_matches-*.nbc"))
+    return any(Path(cache.cache_path).glob(f"{kernel}-*.nbc"))
 
 
 def _plan(condition: int) -> MatchPlan:
