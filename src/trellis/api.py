@@ -11,12 +11,13 @@ from functools import partial
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
+from trellis.algebra.pattern import with_counts
 from trellis.algebra.plan import MatchPlan, ScanPlan
 from trellis.algebra.query import Query
 from trellis.algebra.segments import SegmentPlan
 from trellis.analysis.binding import bind
 from trellis.analysis.schema import Schema
-from trellis.analysis.segments import bind_segments
+from trellis.analysis.segments import SEGMENT_FUNCTIONS, bind_segments
 from trellis.errors import BindingError, TrellisError, UnsupportedError
 from trellis.java import require_java
 from trellis.languages.builder import Keys, QueryBuilder, build
@@ -24,6 +25,7 @@ from trellis.languages.statement import parse_statement
 from trellis.planning.describe import describe
 from trellis.planning.describe_segments import describe_segments
 from trellis.planning.hints import Hints
+from trellis.planning.rewrite_rows import reads_segments, rewrite_rows
 from trellis.planning.scan import plan_scan
 from trellis.planning.segments import plan_segments
 from trellis.segment_functions import registered
@@ -221,13 +223,35 @@ def _plan(query: Query, frame: DataFrame, session: Session, hints: Hints) -> _Pl
     conf = session.spark.conf
     columns = tuple((field.name, field.dataType.simpleString()) for field in frame.schema)
     schema = Schema(columns, conf.get("spark.sql.caseSensitive", "false") == "true")
-    if query.is_segmented:
-        functions = {name: function.arguments for name, function in registered().items()}
-        segments = bind_segments(query, schema, session.args, functions)
-        return plan_segments(segments, partial(session.types_of, frame), hints)
+    functions = {**SEGMENT_FUNCTIONS, **{name: function.arguments for name, function in registered().items()}}
+    segmented = _segmented(query, session, functions, hints)
+    if segmented is not None:
+        segments = bind_segments(segmented, schema, session.args, functions)
+        plan = plan_segments(segments, partial(session.types_of, frame), hints)
+        if segmented is query:
+            return plan
+        start_warmup("segments").join()
+        rewritten = f"rewrite_rows: stretches of rows are segments: {' '.join(str(segmented).split(chr(10))[-2:])}"
+        return replace(plan, rules=(rewritten, *plan.rules))
     lenient = conf.get("spark.sql.ansi.enabled", "true") != "true"
     bound = bind(query, schema, session.args)
     return plan_scan(bound, partial(session.types_of, frame), hints, lenient=lenient)
+
+
+def _segmented(query: Query, session: Session, functions: Mapping[str, int], hints: Hints) -> Query | None:
+    """The query as a segment query, None if it stays a row pattern."""
+    if query.is_segmented:
+        return query
+    counted = replace(query, pattern=with_counts(query.pattern, session.args))
+    rewritten = rewrite_rows(counted, functions) if hints.on("rewrite_rows") else None
+    call = reads_segments(query, functions)
+    if rewritten is None and call is not None:
+        raise UnsupportedError(
+            f"{call.function} is a function of whole segments, and this row pattern cannot be rewritten into segments.",
+            cure="Define segment variables: DEFINE SEGMENT X AS ... .",
+            span=call.span,
+        )
+    return rewritten
 
 
 def _explained(query: Query, plan: _Plan, frame: DataFrame, session: Session, counts: Counts | None) -> str:

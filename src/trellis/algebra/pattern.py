@@ -79,13 +79,16 @@ class Concat:
     """The parts, one after the other; at least two.
 
     A `Concat` inside a `Concat` is not the same as all parts in one: where variables match segments, each level
-    decides for itself whether its parts share their boundary rows.
+    decides for itself whether its parts share their boundary rows. `apart`: they never do, whatever the variables
+    match; that has no words in SQL, only rules write it, and it is shown with commas.
     """
 
     parts: tuple[Pattern, ...]
+    apart: bool = False
 
     def __str__(self) -> str:
-        return " ".join(f"({part})" if isinstance(part, (Alt, Concat)) else str(part) for part in self.parts)
+        shown = (f"({part})" if isinstance(part, (Alt, Concat)) else str(part) for part in self.parts)
+        return (", " if self.apart else " ").join(shown)
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +203,7 @@ def rebuild(pattern: Pattern, change: Callable[[Pattern], Pattern]) -> Pattern:
     """The same pattern with each direct child replaced by `change(child)`."""
     match pattern:
         case Concat(parts):
-            return Concat(tuple(map(change, parts)))
+            return replace(pattern, parts=tuple(map(change, parts)))
         case And(parts):
             return And(tuple(map(change, parts)))
         case Permute(parts):

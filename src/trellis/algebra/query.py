@@ -9,7 +9,7 @@ from trellis.algebra.expression import Expression, Identifier
 from trellis.algebra.pattern import Pattern, Var, combines_segments
 from trellis.errors import Span
 
-__all__ = ["Definition", "Measure", "Query", "RowsPerMatch", "Skip", "SkipTo", "SortKey", "Subset"]
+__all__ = ["Boundary", "Definition", "Measure", "Query", "RowsPerMatch", "Skip", "SkipTo", "SortKey", "Subset"]
 
 
 class RowsPerMatch(Enum):
@@ -92,10 +92,20 @@ class Definition:
 
 
 @dataclass(frozen=True, slots=True)
+class Boundary:
+    """The first (`at_start`) or last row of a variable, or the last of the match (None): later is better, or not."""
+
+    variable: str | None
+    at_start: bool
+    latest: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Query:
     """A MATCH_RECOGNIZE clause. `within` bounds last minus first of the first order key, inclusive.
 
-    `rows_span` is where the words of `rows_per_match` stand.
+    `rows_span` is where the words of `rows_per_match` stand. `preference` orders the matches of a segment query that
+    start in the same row, where that is not just by length; rules write it.
     """
 
     pattern: Pattern
@@ -108,6 +118,7 @@ class Query:
     subsets: tuple[Subset, ...] = ()
     within: Expression | None = None
     rows_span: Span | None = field(default=None, compare=False, repr=False)
+    preference: tuple[Boundary, ...] = ()
 
     @property
     def is_segmented(self) -> bool:

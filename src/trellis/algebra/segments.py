@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from trellis.algebra.plan import Output, ProgramSpec, SlotSource
-from trellis.algebra.query import RowsPerMatch, SkipTo
+from trellis.algebra.query import Boundary, RowsPerMatch, SkipTo
 
 __all__ = [
     "Both",
@@ -479,6 +479,7 @@ class SegmentPlan:
     outputs: tuple[tuple[str, Output], ...]
     skip: SkipTo
     skip_to: str
+    preference: tuple[Boundary, ...]
     rows_per_match: RowsPerMatch
     reach: int
     budget: int

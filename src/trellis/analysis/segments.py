@@ -14,7 +14,7 @@ from trellis.algebra.pattern import variables_of, with_counts
 from trellis.algebra.query import Query
 from trellis.analysis.binding import Binder
 from trellis.analysis.schema import Schema
-from trellis.analysis.windows import bind_window, within_window
+from trellis.analysis.windows import bind_window, interval_micros, within_window
 from trellis.errors import BindingError, Span, UnsupportedError
 
 __all__ = ["SEGMENT_FUNCTIONS", "bind_segments"]
@@ -72,7 +72,12 @@ def bind_segments(
                 case e.Literal(text=text) if text.upper() == "TRUE":
                     pass
                 case _:
-                    kept.append(binder.value(part, definition.variable))
+                    value = binder.value(part, definition.variable)
+                    window = _span_window(value, definition.variable)
+                    if window is None:
+                        kept.append(value)
+                    else:
+                        windows.append((definition.variable, window))
         conditions.append((definition.variable, tuple(kept)))
     partition_by = rows.keys(query.partition_by, "partition")
     order_by = rows.keys(tuple(key.expression for key in query.order_by), "order")
@@ -102,7 +107,34 @@ def bind_segments(
 def _conjuncts(condition: Expression) -> list[Expression]:
     if isinstance(condition, e.Operator) and condition.symbol == "AND":
         return [part for operand in condition.operands for part in _conjuncts(operand)]
+    if isinstance(condition, e.Operator) and condition.symbol == "BETWEEN":
+        value, low, high = condition.operands
+        return [e.Operator(">=", (value, low), condition.span), e.Operator("<=", (value, high), condition.span)]
     return [condition]
+
+
+def _span_window(condition: Expression, own: str) -> BoundWindow | None:
+    """`last(X.col) - first(X.col) <= INTERVAL '5' DAY` is a window of time, and can be pushed down like one."""
+    match condition:
+        case e.Operator(
+            symbol="<=" | ">=" as symbol,
+            operands=(
+                e.Operator(
+                    symbol="-",
+                    operands=(
+                        e.At(value=e.Column() as last, place=last_place, absent=None),
+                        e.At(value=first, place=first_place, absent=None),
+                    ),
+                ),
+                e.Literal(text=text),
+            ),
+        ) if last == first:
+            micros = interval_micros(text)
+            mine = frozenset({own})
+            if micros is None or last_place != Place(mine) or first_place != Place(mine, from_first=True):
+                return None
+            return BoundWindow(micros, None, last) if symbol == ">=" else BoundWindow(None, micros, last)
+    return None
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from trellis.algebra.expression import Expression
 from trellis.algebra.query import SortKey
 from trellis.errors import BindingError, UnsupportedError
 
-__all__ = ["UNITS", "bind_window", "within_window"]
+__all__ = ["UNITS", "bind_window", "interval_micros", "within_window"]
 
 UNITS = {
     "MICROSECOND": 1,
@@ -120,6 +120,15 @@ def _unit(argument: Expression) -> int:
     )
 
 
+def interval_micros(text: str) -> int | None:
+    """The microseconds of a literal `INTERVAL 'n' UNIT`; None for other intervals."""
+    words = text.replace("'", " ").split()
+    if len(words) != 3 or words[0].upper() != "INTERVAL" or not words[1].lstrip("-").isdigit():
+        return None
+    unit = words[2].upper().removesuffix("S")
+    return int(words[1]) * UNITS[unit] if unit in UNITS else None
+
+
 def within_window(
     width: Expression,
     order_by: tuple[tuple[str, Expression], ...],
@@ -135,11 +144,8 @@ def within_window(
             value = parameters[name]
             assert isinstance(value, timedelta)
             micros = value // timedelta(microseconds=1)
-        case e.Literal(text=text) if text.upper().startswith("INTERVAL"):
-            words = text.replace("'", " ").split()[1:]
-            if len(words) == 2 and words[0].lstrip("-").isdigit():
-                unit = words[1].upper().removesuffix("S")
-                micros = int(words[0]) * UNITS[unit] if unit in UNITS else None
+        case e.Literal(text=text):
+            micros = interval_micros(text)
     if micros is None:
         raise UnsupportedError(
             f"WITHIN {width} cannot be used in a query with segments.",

@@ -187,10 +187,43 @@ def _moments(
     x, y, known = column_pair(rows, name, slots)
     values, there = np.empty(len(starts), np.float64), np.empty(len(starts), np.bool_)
     what = MOMENTS[name]
-    if not index:
+    if index:
+        _look_up(what, (x, y, known), moment_index(rows, name, slots), starts, ends, values, there)
+    else:
         m.sum_moments(what, x, y, known, starts, ends, values, there)
-        return values, there
-    built = moment_index(rows, name, slots)
+    if name not in _MOVABLE:
+        _with_infinities(rows, name, slots[0], starts, ends, values, there)
+    return values, there
+
+
+def _with_infinities(rows: Rows, name: str, slot: int, starts: Ints, ends: Ints, values: Floats, there: Bools) -> None:
+    """SQL's aggregates do not pass over NaN and infinities: segments that hold some are computed as SQL does."""
+    if rows.whole[slot]:
+        return
+    held, given = rows.slots.floats[slot], rows.slots.known[slot]
+    odd = given & ~np.isfinite(held)
+    if not odd.any():
+        return
+    totals = rows.once(("odd", slot), lambda: np.append(0, np.cumsum(odd)).astype(np.int64))
+    for i in np.flatnonzero(totals[ends + 1] > totals[starts]):
+        some = slice(starts[i], ends[i] + 1)
+        kept = held[some][given[some]]
+        with np.errstate(invalid="ignore"):
+            total = kept.sum()
+        there[i] = len(kept) > 1 or name in ("sum", "avg", "var_pop", "stddev_pop")
+        values[i] = total if name == "sum" else total / len(kept) if name == "avg" else np.nan
+
+
+def _look_up(
+    what: int,
+    columns: tuple[Floats, Floats, Bools],
+    built: Moments,
+    starts: Ints,
+    ends: Ints,
+    values: Floats,
+    there: Bools,
+) -> None:
+    x, y, known = columns
     m.look_up_moments(
         what,
         x,
@@ -206,7 +239,6 @@ def _moments(
         values,
         there,
     )
-    return values, there
 
 
 def moment_index(rows: Rows, name: str, slots: tuple[int, ...]) -> Moments:

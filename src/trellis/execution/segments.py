@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from trellis.algebra.query import SkipTo
+from trellis.algebra.query import Boundary, SkipTo
 from trellis.algebra.segments import PhysicalNode, SegmentPlan
 from trellis.errors import DataError
 from trellis.execution.conditions import Conditions, row_of
@@ -105,9 +105,10 @@ class Finder:
         return Matches(starts, ends, found.bindings, numbers.astype(np.int64))
 
     def _skipped(self, rows: Rows, found: Segments, series: Ints) -> tuple[Segments, Ints]:
-        """AFTER MATCH SKIP: the leftmost start, then the longest, then on from where the skip leads."""
+        """AFTER MATCH SKIP: the leftmost start, then the longest (or preferred), then on from where the skip leads."""
         starts, ends = found.pairs()
-        order = np.lexsort((-ends, starts))
+        keys = [self._boundary(found, boundary) for boundary in self.plan.preference] or [-ends]
+        order = np.lexsort((*reversed(keys), starts))
         found, series = found.take(order), series[order]
         starts, ends = found.pairs()
         to_target = self.plan.skip in (SkipTo.FIRST, SkipTo.LAST)
@@ -126,6 +127,12 @@ class Finder:
             )
         places = np.flatnonzero(kept)
         return found.take(places), series[places]
+
+    def _boundary(self, found: Segments, boundary: Boundary) -> Ints:
+        """What a quantifier took of each match, the preferred first; nothing at all is least."""
+        starts, ends = found.pairs() if boundary.variable is None else found.bindings[boundary.variable]
+        rows = starts if boundary.at_start else ends
+        return -rows if boundary.latest else rows
 
 
 def _moved(segments: Segments, base: int) -> Segments:

@@ -12,7 +12,7 @@ from trellis.planning.segment_costs import read_costs
 
 __all__ = ["RULES", "Hints"]
 
-RULES = ("hoist_slots", "merge_states")
+RULES = ("hoist_slots", "merge_states", "rewrite_rows")
 _SEARCHES = ("auto", "backtrack")
 _CHOICES = {
     "order": ("left", "right"),

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
 
 from trellis.algebra.segments import (
     Both,
@@ -18,8 +17,6 @@ from trellis.algebra.segments import (
     Complement,
     Either,
     Filter,
-    Function,
-    Generate,
     Join,
     Leaf,
     LogicalNode,
@@ -42,6 +39,7 @@ from trellis.algebra.segments import (
 )
 from trellis.algebra.statistics import SegmentStatistics
 from trellis.planning.cardinalities import Cardinalities, distinct, interval_window
+from trellis.planning.generators import Chosen, Generators, by_cost
 from trellis.planning.search_spaces import EVERYWHERE, Looked, Spaces
 from trellis.planning.segment_costs import Costs
 
@@ -49,13 +47,6 @@ __all__ = ["Chosen", "optimize"]
 
 _BAND_BYTES = 1 << 28
 _SUBSETS = 7
-
-
-class Chosen(NamedTuple):
-    """A physical tree and the nanoseconds it is thought to take."""
-
-    cost: float
-    tree: PhysicalNode
 
 
 def optimize(
@@ -84,19 +75,14 @@ class _Optimizer:
     cards: Cardinalities = field(init=False)
     spaces: Spaces = field(init=False)
     words: int = field(init=False)
-    users: dict[tuple[str, tuple[int, ...]], int] = field(init=False)
+    generators: Generators = field(init=False)
     _memo: dict[tuple[object, ...], Chosen] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.cards = Cardinalities(self.statistics)
         self.spaces = Spaces(self.cards)
         self.words = max((self.statistics.longest + 63) >> 6, 1)
-        self.users = {}
-        for condition in self.conditions:
-            for value in condition.values:
-                if isinstance(value, Function):
-                    key = (value.name, value.slots)
-                    self.users[key] = self.users.get(key, 0) + 1
+        self.generators = Generators(self.conditions, self.statistics, self.costs, self.choices, self.spaces)
 
     # Nodes.
 
@@ -110,7 +96,7 @@ class _Optimizer:
     def _best(self, node: LogicalNode, looked: Looked) -> Chosen:
         match node:
             case Leaf():
-                return self._generate(node, looked)
+                return self.generators.best(node, looked, self._dense(), self._pass(looked))
             case Both():
                 return self._both(node, looked)
             case Chain(parts=parts):
@@ -139,56 +125,6 @@ class _Optimizer:
     def _pass(self, looked: Looked) -> float:
         """One pass over all words of a band; in a small space over those of its rows."""
         return self.spaces.rows_in(looked) * self.words * self.costs.word
-
-    # Generators.
-
-    def _generate(self, node: Leaf, looked: Looked) -> Chosen:
-        costs = self.costs
-        pairs = self.spaces.candidates(node.window, looked)
-        found = self.spaces.found(node, looked)
-        length = self.cards.length(node.window)
-        options: list[Chosen] = []
-        indexed = [number for number in node.conditions if self._has_index(number)]
-        anchors = self.spaces.anchors(looked)
-        for index in (True, False) if indexed else (False,):
-            if indexed and self.choices.generator and index != (self.choices.generator == "index"):
-                continue
-            cost = costs.call + anchors * costs.row
-            passed = pairs
-            for place, number in enumerate(node.conditions):
-                condition = self.conditions[number]
-                cost += passed * costs.condition(condition, length, index, first=place == 0)
-                passed *= self.statistics.share((number,), node.window)
-                if index:
-                    lengths = min(node.window.most or self.statistics.longest, self.statistics.longest)
-                    cost += costs.build(condition, self.spaces.rows_in(looked), lengths) / self._sharing(condition)
-            if looked.kind == "end":
-                cost += found * costs.sort
-            for dense in self._dense():
-                if not dense:
-                    more = found * costs.pair + (0.0 if node.conditions else pairs * costs.pair)
-                elif looked.kind == "full" or (looked.kind == "start" and not node.conditions):
-                    more = self._pass(looked) + (found * costs.bit if node.conditions else 0.0)
-                else:
-                    continue  # a band for a few rows would be nearly empty
-                options.append(Chosen(cost + more, Generate(node.conditions, node.window, index, dense, node.binds)))
-        if not options:  # bits were asked for
-            options.append(
-                Chosen(cost + found * costs.pair, Generate(node.conditions, node.window, index, True, node.binds))
-            )
-        return min(options, key=_by_cost)
-
-    def _has_index(self, number: int) -> bool:
-        return any(
-            isinstance(value, Function)
-            and value.name in self.costs.functions
-            and self.costs.functions[value.name].lookup > 0
-            for value in self.conditions[number].values
-        )
-
-    def _sharing(self, condition: SegmentCondition) -> float:
-        names = [(value.name, value.slots) for value in condition.values if isinstance(value, Function)]
-        return float(max((self.users[name] for name in names), default=1))
 
     # And.
 
@@ -239,7 +175,7 @@ class _Optimizer:
                     cost += self._as(tree, dense, count, looked)
                     cost += self._pass(looked) if dense else count * costs.merge
                 options.append(Chosen(cost, Meet(done.tree, other.tree, "merge", node.window, dense)))
-        return min(options, key=_by_cost)
+        return min(options, key=by_cost)
 
     def _as(self, tree: PhysicalNode, dense: bool, count: float, looked: Looked) -> float:
         """Nanoseconds to bring the result of a tree into the form that is wanted."""
@@ -274,7 +210,7 @@ class _Optimizer:
                 options += self._joins(node, (first, cut), (cut + 2, last), looked, window, node.parts[cut + 1])
             else:
                 options += self._joins(node, (first, cut), (cut + 1, last), looked, window, None)
-        chosen = min(options, key=_by_cost)
+        chosen = min(options, key=by_cost)
         chosen = self._filtered(chosen, node, first, last, looked, window)
         self._memo[key] = chosen
         return chosen
@@ -435,7 +371,7 @@ class _Optimizer:
             cost += self._as(left.tree, dense, count / 2, looked) + self._as(right.tree, dense, count / 2, looked)
             cost += self._pass(looked) if dense else count * self.costs.merge
             options.append(Chosen(cost, Union(left.tree, right.tree, node.window, dense)))
-        return min(options, key=_by_cost)
+        return min(options, key=by_cost)
 
     def _without(self, node: Without, looked: Looked) -> Chosen:
         pairs = self.spaces.candidates(node.window, looked)
@@ -454,7 +390,7 @@ class _Optimizer:
                 else:
                     cost += pairs * (self.costs.pair + self.costs.merge) + count * self.costs.merge
                 options.append(Chosen(cost, Complement(body.tree, probe, node.window, dense, node.binds)))
-        return min(options, key=_by_cost)
+        return min(options, key=by_cost)
 
     def _loop(self, node: Loop, looked: Looked) -> Chosen:
         below = self.spaces.inside(looked)
@@ -476,7 +412,7 @@ class _Optimizer:
             options.append(
                 Chosen(cost, Repetition(body.tree, node.least, node.most, node.gap, node.window, dense, node.binds))
             )
-        return min(options, key=_by_cost)
+        return min(options, key=by_cost)
 
     def _finished(
         self, chosen: Chosen, node: Both | Chain | Either, looked: Looked, filters: tuple[int, ...]
@@ -502,7 +438,3 @@ class _Optimizer:
         part = self.best(item.part, Looked("exact", max(count / 10, 1.0)))
         cost += part.cost * max(count / 10, 1.0)
         return Where(tree, part.tree, item.alias, item.reads, node.window), cost
-
-
-def _by_cost(chosen: Chosen) -> float:
-    return chosen.cost

@@ -34,8 +34,8 @@ class TreeBuilder:
                 return self._leaf(name), False
             case p.Empty():
                 return None, True
-            case p.Concat(parts=parts):
-                return self._chain(parts)
+            case p.Concat(parts=parts, apart=apart):
+                return self._chain(parts, 1 if apart or not any(map(self._has_segment, parts)) else 0)
             case p.And(parts=parts):
                 return self._both(parts)
             case p.Alt(options=options):
@@ -69,8 +69,7 @@ class TreeBuilder:
             binds = (name, alias)
         return _leaf(self.conditions.get(name, ()), window, binds)
 
-    def _chain(self, parts: tuple[p.Pattern, ...]) -> tuple[LogicalNode | None, bool]:
-        gap = 0 if any(self._has_segment(part) for part in parts) else 1
+    def _chain(self, parts: tuple[p.Pattern, ...], gap: int) -> tuple[LogicalNode | None, bool]:
         built: list[tuple[LogicalNode, bool]] = []
         opening: list[int] = []
         nullable = True

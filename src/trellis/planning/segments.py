@@ -60,6 +60,7 @@ def plan_segments(bound: BoundSegments, types_of: TypesOf, hints: Hints) -> Scan
     skip = bound.query.after_match
     if skip.variable is not None:
         tracked.add(skip.variable)
+    tracked |= {boundary.variable for boundary in bound.query.preference if boundary.variable is not None}
     for name in sorted(tracked - {WHOLE_MATCH}):
         planned.check_bound(tree, name)
     _check_stretches(bound, tree)
@@ -86,6 +87,7 @@ def plan_segments(bound: BoundSegments, types_of: TypesOf, hints: Hints) -> Scan
             outputs=tuple((name, output) for output, name in measures.outputs.items()),
             skip=skip.to,
             skip_to=skip.variable or "",
+            preference=bound.query.preference,
             rows_per_match=bound.query.rows_per_match,
             reach=_reach(conditions),
             budget=hints.step_budget,
