@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -18,7 +19,7 @@ from trellis.algebra.segments import SegmentPlan
 from trellis.analysis.binding import bind
 from trellis.analysis.schema import Schema
 from trellis.analysis.segments import SEGMENT_FUNCTIONS, bind_segments
-from trellis.errors import BindingError, TrellisError, UnsupportedError
+from trellis.errors import BindingError, TrellisError, TrellisWarning, UnsupportedError
 from trellis.java import require_java
 from trellis.languages.builder import Keys, QueryBuilder, build
 from trellis.languages.statement import parse_statement
@@ -228,6 +229,7 @@ def _plan(query: Query, frame: DataFrame, session: Session, hints: Hints) -> _Pl
     if segmented is not None:
         segments = bind_segments(segmented, schema, session.args, functions)
         plan = plan_segments(segments, partial(session.types_of, frame), hints)
+        _warn_of_squares(plan.match)
         if segmented is query:
             return plan
         start_warmup("segments").join()
@@ -252,6 +254,19 @@ def _segmented(query: Query, session: Session, functions: Mapping[str, int], hin
             span=call.span,
         )
     return rewritten
+
+
+def _warn_of_squares(plan: SegmentPlan) -> None:
+    """One long series and a pattern without a window: every pair of rows is a segment."""
+    bounded = plan.tree.window.most is not None or any(time.most is not None for time in plan.tree.window.times)
+    if not bounded and not plan.keys:
+        warnings.warn(
+            "The pattern has no window and the query no PARTITION BY: n rows have n * n / 2 segments "
+            f"(100,000 rows: 5,000,000,000; the search gives up after {plan.budget:,}). "
+            "Bound it: `(...) & WIN` with SEGMENT WIN AS window(1, 100).",
+            TrellisWarning,
+            stacklevel=4,
+        )
 
 
 def _explained(query: Query, plan: _Plan, frame: DataFrame, session: Session, counts: Counts | None) -> str:

@@ -15,6 +15,7 @@ __all__ = [
     "ResourceError",
     "Span",
     "TrellisError",
+    "TrellisWarning",
     "UnsupportedError",
 ]
 
@@ -97,6 +98,10 @@ class DataError(TrellisError):
 
 class ResourceError(TrellisError):
     """A limit was reached: the step budget of the search, memory, or a missing Java."""
+
+
+class TrellisWarning(UserWarning):
+    """The query will run, but perhaps not as cheaply as its author thinks."""
 
 
 def _rebuild(

@@ -11,6 +11,7 @@ from typing import TypeAlias
 
 from trellis.algebra.plan import Output, ProgramSpec, SlotSource
 from trellis.algebra.query import Boundary, RowsPerMatch, SkipTo
+from trellis.algebra.windows import TimeWindow, Window
 
 __all__ = [
     "Both",
@@ -64,39 +65,6 @@ class Choices:
     negation: str = ""
     generator: str = ""
     sets: str = ""
-
-
-# Windows.
-
-
-@dataclass(frozen=True, slots=True)
-class TimeWindow:
-    """A bound on the last less the first value of a slot, in microseconds; None is without bound."""
-
-    slot: int
-    least: int | None
-    most: int | None
-
-    def __str__(self) -> str:
-        least, most = ("" if bound is None else f"{bound / 1e6:g} s" for bound in (self.least, self.most))
-        return f"{least}..{most}"
-
-
-@dataclass(frozen=True, slots=True)
-class Window:
-    """How many rows a segment may have, and how much time it may take."""
-
-    least: int = 1
-    most: int | None = None
-    times: tuple[TimeWindow, ...] = ()
-
-    def __str__(self) -> str:
-        rows = f"{self.least}..{'' if self.most is None else self.most} rows"
-        return ", ".join([rows, *map(str, self.times)])
-
-    def __and__(self, other: Window) -> Window:
-        most = min((m for m in (self.most, other.most) if m is not None), default=None)
-        return Window(max(self.least, other.least), most, tuple(dict.fromkeys((*self.times, *other.times))))
 
 
 # What conditions and measures read of segments.

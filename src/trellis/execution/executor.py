@@ -45,6 +45,8 @@ from trellis.kernels.bands import mask_band
 __all__ = ["Executor"]
 
 _NOBODY: frozenset[str] = frozenset()
+# Two gigabytes of starts and ends.
+_MOST_HELD = 1 << 27
 
 
 @dataclass(slots=True)
@@ -144,6 +146,14 @@ class Executor:
                 f"The search was given up: it would look at more than {self.budget:,} segments at once.",
                 cure="Bound the pattern with a window, for example `& WIN` with SEGMENT WIN AS window(1, 100), "
                 "or raise the hint step_budget.",
+            )
+
+    def room(self, segments: int) -> None:
+        """Segments that are to be held at once; too many are an error, too."""
+        if segments > _MOST_HELD:
+            raise ResourceError(
+                f"The search was given up: it would hold more than {_MOST_HELD:,} segments in memory.",
+                cure="Make conditions stricter, or bound the pattern with a window.",
             )
 
     # Bands, spaces and windows.

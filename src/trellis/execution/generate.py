@@ -34,8 +34,12 @@ def generate(executor: Executor, node: Generate, space: Space) -> Segments:
     if not node.conditions and space.kind == "start" and node.dense and not out_of_order:
         return Segments(band=executor.mask(space))
     # A band for a few rows would be nearly empty.
-    band = None if small else np.zeros((rows.count, executor.width), np.uint64) if node.dense else None
+    band = None
+    if node.dense and not small:
+        executor.room(rows.count * executor.width // 2)
+        band = np.zeros((rows.count, executor.width), np.uint64)
     kept: list[Extent] = []
+    held = 0
     lengths = (node.window.least, node.window.most or rows.longest)
     scan = None if out_of_order or not node.conditions else find_scan(executor.conditions, node)
     conditions = node.conditions if scan is None else node.conditions[1:]
@@ -52,6 +56,8 @@ def generate(executor: Executor, node: Generate, space: Space) -> Segments:
             set_bits(*chosen, band)
         else:
             kept.append(chosen)
+            held += len(chosen[0])
+            executor.room(held)
     if band is not None:
         return Segments(band=band)
     if not kept:

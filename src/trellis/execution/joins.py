@@ -140,6 +140,7 @@ def link(
         executor.spend(int(progress[2]))
         progress[2] = 0
         room = 2 * len(out_starts) + len(marks) * 64
+        executor.room(room)
         out_starts = np.append(out_starts[: progress[1]], np.empty(room, np.int64))
         out_ends = np.append(out_ends[: progress[1]], np.empty(room, np.int64))
     executor.spend(int(progress[2]))

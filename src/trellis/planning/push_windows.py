@@ -25,7 +25,7 @@ def push_windows(node: LogicalNode, window: Window) -> LogicalNode:
             pushed = tuple(push_windows(part, window) for part in parts)
             if isinstance(node, Both):
                 for part in pushed:
-                    window = window & Window(part.window.least, part.window.most)
+                    window = window & part.window
                 pushed = tuple(push_windows(part, window) for part in pushed)
             return replace(node, parts=pushed, window=window)
         case Without(body=body):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
@@ -26,6 +27,8 @@ from trellis.spark.chunks import Chunk, read_chunks
 __all__ = ["SegmentMatcher", "choose_tree", "costs_of", "segment_batches"]
 
 _BATCH = 1 << 16
+_MANY = 1e9
+_LOG = logging.getLogger("trellis")
 
 
 def segment_batches(
@@ -76,9 +79,23 @@ class SegmentMatcher:
         """The output rows of a chunk."""
         dictionary = self.dictionary(chunk)
         slots = loading.load_slots(chunk, self.plan.slots, dictionary)
+        self._warn(chunk)
         rows, matches = self.finder.find(chunk.offsets, slots, self.program(dictionary))
         for first in range(0, len(matches.starts), _BATCH):
             yield self._write(chunk, rows, _cut(matches, first, first + _BATCH))
+
+    def _warn(self, chunk: Chunk) -> None:
+        """Say how large the search is before it starts, where it is very large."""
+        lengths = np.diff(chunk.offsets).astype(np.float64)
+        most = self.plan.tree.window.most
+        segments = float((lengths * (lengths if most is None else np.minimum(lengths, most))).sum()) / 2
+        if segments > _MANY and not self.plan.tree.window.times:
+            _LOG.warning(
+                "%.3g segments to look at in %d series of up to %d rows; a window would make them fewer",
+                segments,
+                len(lengths),
+                int(lengths.max()),
+            )
 
     def dictionary(self, chunk: Chunk) -> loading.Dictionary | None:
         """Codes for the strings of a chunk."""
