@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import itertools
 import json
 import re
 import shutil
@@ -20,6 +21,7 @@ import pytest
 
 from trellis.errors import BindingError, ResourceError, UnsupportedError
 from trellis.plots import plot
+from trellis.plots.chart import ACCENT, INNER
 from trellis.plots.frames import choose_series, numbers, show
 from trellis.plots.panels import Band, panel, thin
 
@@ -50,6 +52,13 @@ def dips() -> pd.DataFrame:
     )
 
 
+@pytest.fixture
+def falls(dips: pd.DataFrame) -> pd.DataFrame:
+    """The dips with an inner stretch each, but for the second one."""
+    days = [date(2024, 1, 1) + timedelta(days=n) for n in (6, 8, 75, 79)]
+    return dips.assign(fall_start=[days[0], None, days[2]], fall_end=[days[1], None, days[3]])
+
+
 def spec_of(page: Path) -> dict[str, Any]:
     """The chart specification inside an HTML page."""
     found = re.search(r'vegaEmbed\("#chart", (\{.*\}), \{mode', page.read_text(encoding="utf-8"))
@@ -65,18 +74,54 @@ def rows_of(chart: dict[str, Any], mark: str) -> list[dict[str, Any]]:
     return []
 
 
-def colours_of(png: bytes) -> int:
-    """How many different pixel rows a PNG has; a blank picture has very few."""
-    width, height = struct.unpack(">II", png[16:24])
+def layers_of(chart: dict[str, Any], mark: str) -> list[dict[str, Any]]:
+    return [layer for layer in chart["layer"] if layer["mark"]["type"] == mark]
+
+
+def pixels_of(png: bytes) -> np.ndarray[Any, np.dtype[np.uint8]]:
+    """The red, green and blue of each pixel of a PNG with 8 bits a channel, as (height, width, 3)."""
+    width, height, bits, kind = struct.unpack(">IIBB", png[16:26])
+    assert bits == 8 and kind in (2, 6)  # with alpha or without
+    depth = {2: 3, 6: 4}[kind]
     data, place = b"", 8
     while place < len(png):
         (size,) = struct.unpack(">I", png[place : place + 4])
         if png[place + 4 : place + 8] == b"IDAT":
             data += png[place + 8 : place + 8 + size]
         place += size + 12
-    raw = zlib.decompress(data)
     assert width > 500 and height > 200
-    return len({raw[n * (4 * width + 1) : (n + 1) * (4 * width + 1)] for n in range(height)})
+    lines = np.frombuffer(zlib.decompress(data), dtype=np.uint8).reshape(height, 1 + width * depth)
+    found = np.zeros((height, width * depth), dtype=np.uint8)
+    above = np.zeros(width * depth, dtype=np.uint8)
+    for number, line in enumerate(lines):
+        above = found[number] = _unfiltered(int(line[0]), line[1:], above, depth)
+    return found.reshape(height, width, depth)[:, :, :3]
+
+
+def _unfiltered(
+    kind: int, line: np.ndarray[Any, np.dtype[np.uint8]], above: np.ndarray[Any, np.dtype[np.uint8]], depth: int
+) -> np.ndarray[Any, np.dtype[np.uint8]]:
+    """A line of a PNG without its filter: none, left, above, their mean, or the nearest of three (Paeth)."""
+    if kind == 0:
+        return line
+    if kind == 1:
+        return np.cumsum(line.reshape(-1, depth), axis=0, dtype=np.uint8).ravel()
+    if kind == 2:
+        return line + above
+    out, up = [0] * depth, [0] * depth + above.tolist()
+    for place, value in enumerate(line.tolist()):
+        left, over, corner = out[place], up[place + depth], up[place]
+        if kind == 3:
+            guess = (left + over) // 2
+        else:
+            guess = min((left, over, corner), key=lambda near: abs(left + over - corner - near))
+        out.append((value + guess) % 256)
+    return np.array(out[depth:], dtype=np.uint8)
+
+
+def count_of(colour: str, pixels: np.ndarray[Any, np.dtype[np.uint8]]) -> int:
+    """How many pixels have exactly this colour."""
+    return int((pixels == [int(colour[n : n + 2], 16) for n in (1, 3, 5)]).all(axis=2).sum())
 
 
 # ---- the files ----
@@ -91,21 +136,34 @@ def test_html_needs_no_network(walks: pd.DataFrame, dips: pd.DataFrame, tmp_path
     assert not re.search(r"https?:|<(link|img|iframe)\b|@import|url\(", markup)
 
 
-@pytest.mark.slow
-def test_html_is_drawn_by_a_real_browser(walks: pd.DataFrame, dips: pd.DataFrame, tmp_path: Path) -> None:
+def browse(page: Path, *wanted: str) -> str:
+    """What a real browser says of a page."""
     browser = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     if browser is None:
         pytest.skip("no browser is installed")
-    page = plot(dips, walks, x="day", y="temp", by="city", path=tmp_path / "m.html")
     quiet = "--disable-background-networking --disable-component-update --disable-sync --no-first-run --disable-quic"
-    sandbox = "--headless --no-sandbox --disable-gpu --virtual-time-budget=8000 --dump-dom"
-    command = [browser, *quiet.split(), *sandbox.split(), f"--user-data-dir={tmp_path / 'profile'}", page.as_uri()]
-    drawn = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True).stdout
+    sandbox = f"--headless --no-sandbox --disable-gpu --virtual-time-budget=8000 --user-data-dir={page.parent / 'user'}"
+    command = [browser, *quiet.split(), *sandbox.split(), *wanted, page.as_uri()]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=True).stdout
+
+
+@pytest.mark.slow
+def test_html_is_drawn_by_a_real_browser(walks: pd.DataFrame, dips: pd.DataFrame, tmp_path: Path) -> None:
+    drawn = browse(plot(dips, walks, x="day", y="temp", by="city", path=tmp_path / "m.html"), "--dump-dom")
     canvas = re.search(r'<canvas width="(\d+)" height="(\d+)"', drawn)
     assert canvas
     # Two panels of 190 pixels each; a title alone is below 100.
     assert int(canvas[1]) > 800
     assert int(canvas[2]) > 400
+
+
+@pytest.mark.slow
+def test_a_real_browser_draws_inner_stretches(walks: pd.DataFrame, falls: pd.DataFrame, tmp_path: Path) -> None:
+    page = plot(falls, walks, x="day", y="temp", by="city", inner=("fall_start", "fall_end"), path=tmp_path / "m.html")
+    browse(page, f"--screenshot={tmp_path / 'm.png'}", "--window-size=1100,900", "--hide-scrollbars")
+    pixels = pixels_of((tmp_path / "m.png").read_bytes())
+    assert count_of(ACCENT, pixels) > 50
+    assert count_of(INNER[0], pixels) > 50
 
 
 def test_values_cannot_break_the_page(walks: pd.DataFrame, dips: pd.DataFrame, tmp_path: Path) -> None:
@@ -122,7 +180,10 @@ def test_png_is_not_blank(walks: pd.DataFrame, dips: pd.DataFrame, tmp_path: Pat
     picture = plot(dips, walks, x="day", y="temp", by="city", path=tmp_path / f"m{suffix}", title="Dips")
     data = picture.read_bytes()
     assert data.startswith(b"\x89PNG")
-    assert colours_of(data) > 200
+    pixels = pixels_of(data)
+    assert len({line.tobytes() for line in pixels}) > 200  # a blank picture has very few different lines
+    assert count_of(ACCENT, pixels) > 50
+    assert count_of(INNER[0], pixels) == 0
 
 
 def test_svg(walks: pd.DataFrame, dips: pd.DataFrame, tmp_path: Path) -> None:
@@ -146,6 +207,105 @@ def test_bands_lines_and_tooltips(walks: pd.DataFrame, dips: pd.DataFrame, tmp_p
     stretches = [row["s"] for row in rows_of(panels["Ur"], "line")]
     assert [stretches.count(n) for n in (-1, 0, 1)] == [94, 5, 1]
     assert sum(row["alone"] for row in rows_of(panels["Ur"], "line")) == 1
+
+
+def test_inner_stretches_have_their_own_colour(walks: pd.DataFrame, falls: pd.DataFrame, tmp_path: Path) -> None:
+    wanted = {"x": "day", "y": "temp", "by": "city", "inner": ("fall_start", "fall_end")}
+    spec = spec_of(plot(falls, walks, **wanted, path=tmp_path / "m.html"))
+    panels = {chart["title"]["text"]: chart for chart in spec["concat"]}
+    outer, inner = layers_of(panels["Ur"], "rect")
+    assert len(outer["data"]["values"]) == 2
+    (fall,) = inner["data"]["values"]  # the other match has none
+    assert (fall["x2"] - fall["x"]) / 86_400_000 == 2
+    assert [fall[f"t{n}"] for n in range(3)] == [outer["data"]["values"][0][f"t{n}"] for n in range(3)]
+    _, outer_line, inner_line = layers_of(panels["Ur"], "line")
+    assert outer_line["mark"]["color"] == outer["mark"]["color"] == ACCENT
+    assert inner_line["mark"]["color"] == inner["mark"]["color"] == INNER[0]
+    rows = rows_of(panels["Ur"], "line")
+    assert [n for n, row in enumerate(rows) if row["s1"] >= 0] == [6, 7, 8]
+    assert [row["s"] >= 0 for row in rows].count(True) == 6
+    for line, name in ((outer_line, "match"), (inner_line, "fall")):
+        colour = line["encoding"]["color"]
+        assert colour["datum"] == name
+        assert colour["scale"] == {"domain": ["match", "fall"], "range": [ACCENT, INNER[0]]}
+        assert colour["legend"]["orient"] == "top"
+    assert len(layers_of(panels["Aš"], "line")) == 2  # no match, and still the legend
+    assert layers_of(panels["Aš"], "line")[1]["encoding"]["color"]["scale"]["domain"] == ["match", "fall"]
+    assert "color" not in outer["encoding"]
+    text = plot(falls, walks, **wanted, outer="whole dip", path=tmp_path / "m.svg").read_text("utf-8")
+    assert all(f">{name}<" in text for name in ("whole dip", "fall"))
+    assert all(f'stroke="{colour}"' in text for colour in (ACCENT, INNER[0]))
+    pixels = pixels_of(plot(falls, walks, **wanted, path=tmp_path / "m.png").read_bytes())
+    assert count_of(ACCENT, pixels) > 50
+    assert count_of(INNER[0], pixels) > 50
+
+
+def test_without_inner_stretches_there_is_no_legend(walks: pd.DataFrame, falls: pd.DataFrame, tmp_path: Path) -> None:
+    spec = spec_of(plot(falls, walks, x="day", y="temp", by="city", path=tmp_path / "m.html"))
+    assert not any("color" in layer["encoding"] for chart in spec["concat"] for layer in chart["layer"])
+
+
+def test_several_inner_stretches_with_names(walks: pd.DataFrame, falls: pd.DataFrame, tmp_path: Path) -> None:
+    parts = {"steep fall": ("fall_start", "fall_end"), "bottom": ("fall_end", "fall_end"), "rise": ("end", "fall_end")}
+    spec = spec_of(plot(falls, walks, x="day", y="temp", by="city", inner=parts, outer="dip", path=tmp_path / "m.html"))
+    ur = next(chart for chart in spec["concat"] if chart["title"]["text"] == "Ur")
+    lines = layers_of(ur, "line")[1:]
+    assert [line["encoding"]["color"]["datum"] for line in lines] == ["dip", "steep fall", "bottom", "rise"]
+    assert [line["mark"]["color"] for line in lines] == [ACCENT, *INNER]
+    rows = rows_of(ur, "line")
+    inside = [[n for n, row in enumerate(rows) if row[field] >= 0] for field in ("s1", "s2", "s3")]
+    assert inside == [[6, 7, 8], [8], [8, 9]]  # a row may be in two; the order of a pair does not matter
+    assert [n for n, row in enumerate(rows) if row["alone2"]] == [8]
+
+
+@pytest.mark.parametrize(
+    ("pair", "name"),
+    [
+        (("fall_start", "fall_end"), "fall"),
+        (("steep_fall_start", "steep_fall_end"), "steep fall"),
+        (("fall", "fall"), "fall"),
+        (("from", "to"), "from – to"),
+        (("start_a", "stop_a"), "start_a – stop_a"),
+    ],
+)
+def test_legend_from_column_names(
+    pair: tuple[str, str], name: str, walks: pd.DataFrame, dips: pd.DataFrame, tmp_path: Path
+) -> None:
+    matches = dips.assign(**{pair[0]: dips["start"], pair[1]: dips["end"]})
+    spec = spec_of(plot(matches, walks, x="day", y="temp", by="city", inner=pair, path=tmp_path / "m.html"))
+    line = layers_of(spec["concat"][0], "line")[1]
+    assert line["encoding"]["color"]["scale"]["domain"] == ["match", name]
+
+
+def test_inner_stretches_without_any_match(walks: pd.DataFrame, falls: pd.DataFrame, tmp_path: Path) -> None:
+    for suffix in ("html", "png", "svg"):
+        for matches in (falls[:0], falls[1:2]):
+            wanted = {"inner": ("fall_start", "fall_end"), "path": tmp_path / f"m.{suffix}"}
+            plot(matches, walks, x="day", y="temp", by="city", **wanted)
+
+
+# How colours look to readers without long, medium or short cones: Machado, Oliveira and Fernandes, TVCG 2009.
+SIGHT = {
+    "all": [[1, 0, 0], [0, 1, 0], [0, 0, 1]],
+    "no long": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
+    "no medium": [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.01182, 0.04294, 0.968881]],
+    "no short": [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.3039]],
+}
+
+
+@pytest.mark.parametrize("sight", SIGHT)
+def test_colours_differ_for_every_reader(sight: str) -> None:
+    def lab(colour: str) -> np.ndarray[Any, np.dtype[np.float64]]:
+        rgb = np.array([int(colour[n : n + 2], 16) for n in (1, 3, 5)]) / 255
+        light = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+        light = np.clip(np.array(SIGHT[sight]) @ light, 0, 1)
+        # CIE XYZ, as shares of those of white
+        xyz = np.array([[0.4339, 0.3762, 0.1899], [0.2126, 0.7152, 0.0722], [0.0177, 0.1095, 0.8728]]) @ light
+        a, b, c = np.where(xyz > 0.008856, np.cbrt(xyz), 7.787 * xyz + 16 / 116)
+        return np.array([116 * b - 16, 500 * (a - b), 200 * (b - c)])
+
+    for one, other in itertools.combinations((ACCENT, *INNER), 2):
+        assert np.linalg.norm(lab(one) - lab(other)) > 35  # about 2 is the least that can be seen
 
 
 def test_no_matches_still_draws_the_series(walks: pd.DataFrame, dips: pd.DataFrame, tmp_path: Path) -> None:
@@ -224,6 +384,15 @@ def test_thinning_bounds_a_series_that_matched_everywhere() -> None:
     assert 90_000.0 in shown.x
 
 
+def test_thinning_keeps_the_borders_of_inner_stretches() -> None:
+    x = np.arange(100_000.0)
+    shown = panel("", x, x % 7, [Band(0, 90_000, "", {}, ((40_001, 40_777),)), Band(5, 9, "", {}, (None,))], [], 1_000)
+    assert len(shown.x) < 3_000
+    (inner,) = shown.inner
+    inside = shown.x[inner >= 0]
+    assert (inside[0], inside[-1]) == (40_001.0, 40_777.0)
+
+
 def test_short_and_constant_series_stay_whole() -> None:
     assert thin(np.arange(5.0), np.zeros(5), 5).tolist() == [0, 1, 2, 3, 4]
     assert 1 <= len(thin(np.zeros(50), np.arange(50.0), 8)) <= 8
@@ -294,6 +463,34 @@ def test_start_must_be_of_the_kind_of_x(walks: pd.DataFrame, dips: pd.DataFrame)
         plot(dips, walks, x="day", y="temp", by="city", start="low", end="low")
 
 
+def test_inner_needs_columns_that_are_there(walks: pd.DataFrame, falls: pd.DataFrame) -> None:
+    with pytest.raises(BindingError, match=r"matches have no column 'fall_stop'.\nTheir columns are city, start, end"):
+        plot(falls, walks, x="day", y="temp", by="city", inner=("fall_start", "fall_stop"))
+
+
+def test_inner_needs_columns_that_fit_the_axis(walks: pd.DataFrame, falls: pd.DataFrame) -> None:
+    with pytest.raises(BindingError, match="'city' holds str values"):
+        plot(falls, walks, x="day", y="temp", by="city", inner=("city", "fall_end"))
+    with pytest.raises(BindingError, match=r"'low' of the matches and column 'day'.*\n.*FIRST\(day\)"):
+        plot(falls, walks, x="day", y="temp", by="city", inner=("fall_start", "low"))
+
+
+@pytest.mark.parametrize("inner", ["fall_start", ("fall_start",), ("a", "b", "c"), (1, 2), 7, {"fall": "fall_start"}])
+def test_inner_needs_pairs(inner: Any, walks: pd.DataFrame, falls: pd.DataFrame) -> None:
+    with pytest.raises(BindingError, match=r"needs the names of two columns, not .*\nWrite inner=\("):
+        plot(falls, walks, x="day", y="temp", by="city", inner=inner)
+
+
+def test_names_of_the_legend_must_differ(walks: pd.DataFrame, falls: pd.DataFrame) -> None:
+    with pytest.raises(BindingError, match=r"both the match and a part of it 'fall'.\n.*outer="):
+        plot(falls, walks, x="day", y="temp", by="city", inner=("fall_start", "fall_end"), outer="fall")
+
+
+def test_inner_needs_one_row_per_match(walks: pd.DataFrame, falls: pd.DataFrame) -> None:
+    with pytest.raises(UnsupportedError, match=r"ALL ROWS PER MATCH.*\n.*CLASSIFIER\(\) in label="):
+        plot(falls, walks, x="day", y="temp", by="city", match="low", inner=("fall_start", "fall_end"))
+
+
 def test_unknown_suffix(walks: pd.DataFrame, dips: pd.DataFrame) -> None:
     with pytest.raises(UnsupportedError, match=r"\.html, \.png or \.svg"):
         plot(dips, walks, x="day", y="temp", path="m.jpeg")
@@ -330,6 +527,15 @@ def test_spark_frames(walks: pd.DataFrame, dips: pd.DataFrame, tmp_path: Path, s
         from_spark = spec_of(plot(matches, series, max_series=most, **wanted))
         from_pandas = spec_of(plot(dips, walks, max_series=most, **wanted))
         assert from_spark == from_pandas
+
+
+@pytest.mark.connect
+def test_spark_frames_with_inner_stretches(
+    walks: pd.DataFrame, falls: pd.DataFrame, tmp_path: Path, spark: SparkSession
+) -> None:
+    series, matches = spark.createDataFrame(walks), spark.createDataFrame(falls)
+    wanted = {"x": "day", "y": "temp", "by": "city", "inner": ("fall_start", "fall_end"), "path": tmp_path / "m.html"}
+    assert spec_of(plot(matches, series, **wanted)) == spec_of(plot(falls, walks, **wanted))
 
 
 @pytest.mark.connect

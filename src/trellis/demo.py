@@ -27,27 +27,31 @@ COLD_WAVES = """
         PARTITION BY city
         ORDER BY day
         MEASURES
-            WARM.day                                AS first_day,
-            THAW.day                                AS last_day,
-            WARM.temp                               AS before,
-            last(FALL.temp)                         AS after,
-            WARM.temp - last(FALL.temp)             AS fall,
-            min(temp)                               AS coldest,
-            count(*) - 1                            AS days
+            first(day)                              AS first_day,
+            last(day)                               AS last_day,
+            first(DOWN.day)                         AS fall_start,
+            last(DOWN.day)                          AS fall_end,
+            first(DOWN.temp)                        AS before,
+            last(DOWN.temp)                         AS after,
+            last(DOWN.temp) - first(DOWN.temp)      AS change,
+            mann_kendall_test(temp)                 AS trend
         ONE ROW PER MATCH
         AFTER MATCH SKIP PAST LAST ROW
-        PATTERN (WARM FALL{1,5} COLD* THAW)
+        PATTERN ((REST (DOWN & DEEP & DAYS) REST) & WARMER & MONTH)
         DEFINE
-            FALL AS temp < prev(temp),
-            COLD AS WARM.temp - last(FALL.temp) >= 15 AND temp <= (WARM.temp + last(FALL.temp)) / 2,
-            THAW AS WARM.temp - last(FALL.temp) >= 15 AND temp >  (WARM.temp + last(FALL.temp)) / 2
+            SEGMENT DOWN   AS linear_regression_r2_signed(DOWN.day, DOWN.temp) <= -0.9,
+            SEGMENT DEEP   AS last(DEEP.temp) - first(DEEP.temp) < -18,
+            SEGMENT DAYS   AS window(1, 5),
+            SEGMENT WARMER AS mann_kendall_test(WARMER.temp) >= 3.0,
+            SEGMENT MONTH  AS window(25, 30),
+            SEGMENT REST   AS true
     )
 """
-"""Colder day by day, for at most five days, by 15 °C or more; then cold until half of it is made good."""
+"""A month that grows warmer (by the test of Mann and Kendall), and in it a nearly straight fall by more than 18 °C."""
 
 SHOWN = 10
-WINTER = (date(2016, 11, 1), date(2017, 3, 31))
-CITIES = ("Chicago", "Dallas", "Denver", "Indianapolis", "Nashville", "Saint Louis")
+WINTER = (date(2015, 12, 1), date(2016, 4, 30))
+CITIES = ("Chicago", "Indianapolis", "Kansas City", "Minneapolis", "New York", "Saint Louis")
 
 
 def main(folder: str = "demo") -> int:
@@ -65,10 +69,10 @@ def main(folder: str = "demo") -> int:
 def _run(spark: SparkSession, folder: Path) -> None:
     weather = spark.read.parquet(str(samples.path("weather_daily")))
     print(f"Asked of {weather.count():,} daily mean temperatures of 12 US cities, July 2014 to November 2017:")
-    print("when did it get colder day by day, by 15 °C or more within at most five days,")
-    print("and how long did it take until half of that was made good?")
+    print("when did it get more than 18 °C colder within at most five days, nearly in a straight line,")
+    print("in the course of 25 to 30 days that on the whole grew warmer?")
     print(COLD_WAVES)
-    waves = tr.sql(COLD_WAVES, weather=weather).orderBy("fall", ascending=False)
+    waves = tr.sql(COLD_WAVES, weather=weather).orderBy("change", "city")
     found = waves.collect()
     cities = len({wave["city"] for wave in found})
     print(f"Found: {len(found)} cold waves in {cities} cities. The {SHOWN} deepest falls:\n")
@@ -82,16 +86,13 @@ def _run(spark: SparkSession, folder: Path) -> None:
 
 def _table(waves: Sequence[Row]) -> Iterator[str]:
     """The lines of a table, one for each cold wave."""
-    head = ("city", "from", "warm again", "before", "after", "fall", "coldest", "days")
+    head = ("city", "from", "to", "falls from", "to", "before", "after", "change", "trend")
     rows = [
         (
             wave["city"],
-            f"{wave['first_day']}",
-            f"{wave['last_day']}",
-            *(_degrees(wave[name], 1) for name in ("before", "after")),
-            _degrees(-wave["fall"], 1),
-            _degrees(wave["coldest"], 1),
-            f"{wave['days']}",
+            *(f"{wave[name]}" for name in ("first_day", "last_day", "fall_start", "fall_end")),
+            *(_degrees(wave[name], 1) for name in ("before", "after", "change")),
+            f"{wave['trend']:.1f}",
         )
         for wave in waves
     ]
@@ -99,24 +100,24 @@ def _table(waves: Sequence[Row]) -> Iterator[str]:
     for row in (head, tuple("─" * width for width in widths), *rows):
         cells = zip(row, widths, strict=True)
         yield "  ".join(
-            text.ljust(width) if column < 3 else text.rjust(width) for column, (text, width) in enumerate(cells)
+            text.ljust(width) if column < 5 else text.rjust(width) for column, (text, width) in enumerate(cells)
         ).rstrip()
 
 
 def _verdict(waves: Sequence[Row]) -> str:
-    """What the list shows, in a sentence: the day on which most cities began to freeze."""
+    """What the list shows, in a sentence: the day on which the fall ended in most cities."""
     cities_by_day: dict[date, set[str]] = {}
     for wave in waves:
-        cities_by_day.setdefault(wave["first_day"], set()).add(wave["city"])
+        cities_by_day.setdefault(wave["fall_end"], set()).add(wave["city"])
     day, cities = max(cities_by_day.items(), key=lambda item: (len(item[1]), item[0]))
-    return f"Most at once: on {day} one began in {len(cities)} of the 12 cities: {', '.join(sorted(cities))}."
+    return f"Most at once: on {day} a fall ended in {len(cities)} of the 12 cities: {', '.join(sorted(cities))}."
 
 
 def _draw(spark: SparkSession, waves: Sequence[Row], weather: DataFrame, folder: Path) -> Iterator[Path]:
     """One winter in six cities, as HTML and as PNG."""
     first, last = WINTER
     winter = weather.where(weather["day"].between(first, last) & weather["city"].isin(*CITIES))
-    labelled = [{**wave.asDict(), "fell": _degrees(-wave["fall"])} for wave in waves if wave["city"] in CITIES]
+    labelled = [{**wave.asDict(), "fell": _degrees(wave["change"])} for wave in waves if wave["city"] in CITIES]
     for suffix in (".html", ".png"):
         yield plot(
             spark.createDataFrame(labelled),
@@ -126,8 +127,10 @@ def _draw(spark: SparkSession, waves: Sequence[Row], weather: DataFrame, folder:
             by="city",
             start="first_day",
             end="last_day",
+            inner={"in them, a fall by more than 18 °C": ("fall_start", "fall_end")},
+            outer="25 to 30 days that grow warmer",
             label="fell",
-            title="Cold waves in the winter of 2016/17",
+            title="Cold waves, December 2015 to April 2016",
             y_title="°C",
             same_y=True,
             path=folder / f"cold_waves{suffix}",

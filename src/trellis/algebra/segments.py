@@ -43,9 +43,11 @@ __all__ = [
     "Window",
     "Without",
     "bound_by",
+    "bound_in",
     "filters_in",
     "gives_bits",
     "inputs_of",
+    "late_names",
     "outside_negations",
     "walk_all",
     "walk_physical",
@@ -397,12 +399,22 @@ def filters_in(tree: PhysicalNode) -> list[tuple[int, ...]]:
             return []
 
 
+def bound_in(node: LogicalNode) -> frozenset[str]:
+    """The variables that a logical node binds for all to see."""
+    return frozenset(name for inner in outside_negations(node) for name in inner.binds)
+
+
+def late_names(node: Chain | Both | Either) -> frozenset[str]:
+    """The variables that are known only when the parts of a node that look outside were asked."""
+    return frozenset().union(*(bound_in(item.part) for item in node.nested))
+
+
 def outside_negations(node: LogicalNode) -> list[LogicalNode]:
     """The node and everything below it whose variables can be seen from outside."""
     nodes = [node]
     match node:
-        case Chain(parts=parts) | Both(parts=parts) | Either(parts=parts):
-            for part in parts:
+        case Chain(parts=parts, nested=nested) | Both(parts=parts, nested=nested) | Either(parts=parts, nested=nested):
+            for part in (*parts, *(item.part for item in nested)):
                 nodes.extend(outside_negations(part))
         case Loop(body=body):
             nodes.extend(outside_negations(body))

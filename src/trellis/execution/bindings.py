@@ -25,16 +25,13 @@ def hull(one: Extent, other: Extent) -> Extent:
 
 
 def combine(pairs: Extent, left: Segments, right: Segments, left_places: Ints, right_places: Ints) -> Segments:
-    """Segments with the bindings of both sides. `pairs` are those of the result, or of the left side."""
+    """Segments (`pairs`) with the bindings of both sides, which stand at the given places there."""
     bindings: dict[str, Extent] = {}
     for side, places in ((left, left_places), (right, right_places)):
         for name, (starts, ends) in side.bindings.items():
             taken = starts[places], ends[places]
             bindings[name] = hull(bindings[name], taken) if name in bindings else taken
-    starts, ends = pairs
-    if len(starts) != len(left_places):
-        starts, ends = starts[left_places], ends[left_places]
-    return Segments((starts, ends), bindings=bindings)
+    return Segments(pairs, bindings=bindings)
 
 
 def equal_places(left: Segments, right: Segments) -> tuple[Ints, Ints]:

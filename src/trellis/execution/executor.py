@@ -131,7 +131,7 @@ class Executor:
                 return repeat(self, node, space, wanted)
             case Filter(body=body, conditions=numbers):
                 reads = frozenset(name for number in numbers for name in self.conditions.conditions[number].reads)
-                result = self.run(body, space, (wanted | reads) - frozenset(self.outer), in_order=False)
+                result = self.run(body, space, wanted | reads, in_order=False)
                 environment = self.environment(result)
                 passed = self.conditions.hold(numbers, environment, False, (1, self.rows.longest))
                 return result.take(np.flatnonzero(passed)).keep(wanted, self.rows.count)

@@ -35,7 +35,8 @@ def meet(executor: Executor, node: Meet, space: Space, wanted: frozenset[str]) -
             return other
     if one.bindings or other.bindings:
         left, right = equal_places(one, other)
-        return combine(one.pairs(), one, other, left, right).distinct()
+        starts, ends = one.pairs()
+        return combine((starts[left], ends[left]), one, other, left, right).distinct()
     if node.dense and node.method == "merge":
         return Segments(band=executor.band(one) & executor.band(other))
     return sets.intersection(one, other)
@@ -59,15 +60,17 @@ def complement(executor: Executor, node: Complement, space: Space) -> Segments:
 
 def where(executor: Executor, node: Where, space: Space, wanted: frozenset[str]) -> Segments:
     """Ask the part about the segments of its stand-in, once for each combination of what it reads."""
-    reads = node.reads - frozenset(executor.outer)
-    body = executor.run(node.body, space, (wanted | reads | {node.alias}) - bound_by(node.part) | reads)
+    # What the body does not bind is known from further out.
+    names = sorted(node.reads & bound_by(node.body))
+    body = executor.run(node.body, space, wanted | node.reads | {node.alias})
     result = Segments.empty(wanted & bound_by(node))
-    names = sorted(reads)
+    if len(body) == 0:
+        return result
     count = executor.rows.count
     columns = [array for name in names for array in body.bindings[name]]
-    groups = np.unique(np.stack(columns, axis=1), axis=0) if columns and len(body) else np.zeros((0, 0), np.int64)
+    groups = np.unique(np.stack(columns, axis=1), axis=0) if columns else np.zeros((1, 0), np.int64)
     for group in groups:
-        same = [column == value for column, value in zip(columns, group, strict=True)]
+        same = [np.ones(len(body), np.bool_), *(c == value for c, value in zip(columns, group, strict=True))]
         some = body.take(np.flatnonzero(np.all(same, axis=0)))
         starts, _ = some.bindings[node.alias]
         absent = some.take(np.flatnonzero(starts < 0))

@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import count
 
-from trellis.algebra.segments import Both, Chain, Either, Leaf, LogicalNode, Loop, Nested, Without
+from trellis.algebra.segments import Both, Chain, Either, Leaf, LogicalNode, Loop, Nested, Without, bound_in
 from trellis.errors import BindingError
 
 __all__ = ["Lifted", "place_filters"]
@@ -94,6 +94,14 @@ class _Scope:
             known = all(_count(original, name) == _count(self.tree, name) for name in inner)
             (here if known else further).append(item)
             self.free.update(item.reads - set(inner))
+        # What a part that still waits binds is not known yet.
+        while here:
+            unknown = frozenset().union(*(bound_in(item.part) for item in further if isinstance(item, Nested)))
+            late = [item for item in here if item.reads & unknown]
+            if not late:
+                break
+            here = [item for item in here if not item.reads & unknown]
+            further += late
         if here:
             filters = tuple(number for item in here if isinstance(item, Lifted) for number in item.numbers)
             nested = tuple(item for item in here if isinstance(item, Nested))

@@ -43,7 +43,7 @@ class Spaces:
         """How many rows operators pass over: all, unless the space has few."""
         if looked.kind == "full":
             return self.rows
-        covered = self.inside(looked).amount
+        covered = max(self.inside(looked).amount, 1.0)
         return covered if covered < self.rows * _FEW else self.rows
 
     def anchors(self, looked: Looked) -> float:

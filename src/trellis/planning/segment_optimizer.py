@@ -32,12 +32,15 @@ from trellis.algebra.segments import (
     Window,
     Without,
     bound_by,
+    bound_in,
     filters_in,
     gives_bits,
+    late_names,
     outside_negations,
     walk_all,
 )
 from trellis.algebra.statistics import SegmentStatistics
+from trellis.errors import UnsupportedError
 from trellis.planning.cardinalities import Cardinalities, distinct, interval_window
 from trellis.planning.generators import Chosen, Generators, by_cost
 from trellis.planning.search_spaces import EVERYWHERE, Looked, Spaces
@@ -101,7 +104,8 @@ class _Optimizer:
                 return self._both(node, looked)
             case Chain(parts=parts):
                 chosen = self._chain(node, 0, len(parts) - 1, looked)
-                return self._finished(chosen, node, looked, ())
+                tested = {number for numbers in filters_in(chosen.tree) for number in numbers}
+                return self._finished(chosen, node, looked, tuple(n for n in node.filters if n not in tested))
             case Either(parts=parts):
                 chosen = self.best(parts[0], looked)
                 for part in parts[1:]:
@@ -209,6 +213,9 @@ class _Optimizer:
             elif self._pads(node, cut + 1) and first < cut + 1 < last:
                 options += self._joins(node, (first, cut), (cut + 2, last), looked, window, node.parts[cut + 1])
             else:
+                options += self._joins(node, (first, cut), (cut + 1, last), looked, window, None)
+        if not options:  # a wild part beside one that may be left out
+            for cut in self._cuts(first, last):
                 options += self._joins(node, (first, cut), (cut + 1, last), looked, window, None)
         chosen = min(options, key=by_cost)
         chosen = self._filtered(chosen, node, first, last, looked, window)
@@ -353,13 +360,15 @@ class _Optimizer:
         return Chosen(chosen.cost + count * cost, Filter(chosen.tree, tuple(numbers), window))
 
     def _covers(self, node: Chain, number: int, first: int, last: int) -> bool:
+        """Whether some parts of a chain bind all that a condition reads of it; other variables are known outside."""
+
         def places(parts: Sequence[LogicalNode], name: str) -> int:
             return sum(name in inner.binds for part in parts for inner in outside_negations(part))
 
-        return all(
-            places(node.parts[first : last + 1], name) == places(node.parts, name)
-            for name in self.conditions[number].reads
-        )
+        reads = self.conditions[number].reads
+        if reads & (set(node.binds) | late_names(node)):
+            return False
+        return all(places(node.parts[first : last + 1], name) == places(node.parts, name) for name in reads)
 
     # The rest.
 
@@ -417,19 +426,33 @@ class _Optimizer:
     def _finished(
         self, chosen: Chosen, node: Both | Chain | Either, looked: Looked, filters: tuple[int, ...]
     ) -> Chosen:
-        """Add what is tested last, and the variables of the whole."""
+        """Add the variables of the whole, and what is tested last."""
         tree, cost = chosen.tree, chosen.cost
         count = self.spaces.found(node, looked)
-        if filters:
-            tree = Filter(tree, filters, node.window)
-            cost += count * sum(self.costs.condition(self.conditions[n], 1.0, False) for n in filters)
-        for item in node.nested:
-            tree, cost = self._nested(tree, cost, item, node, count)
         if node.binds:
             if tree.window != node.window or tree.binds:
                 tree = Filter(tree, (), node.window, binds=node.binds)
             else:
                 tree = replace(tree, binds=node.binds)
+        late = late_names(node)
+        waiting, nested = list(filters), list(node.nested)
+        while waiting or nested:
+            # Conditions wait for parts that bind what they read, and parts for other parts.
+            ready = tuple(n for n in waiting if not self.conditions[n].reads & late)
+            if ready:
+                tree = Filter(tree, ready, node.window)
+                cost += count * sum(self.costs.condition(self.conditions[n], 1.0, False) for n in ready)
+                waiting = [n for n in waiting if n not in ready]
+                continue
+            item = next((item for item in nested if not item.reads & (late - bound_in(item.part))), None)
+            if item is None:
+                raise UnsupportedError(
+                    "Two quantified or negated parts read each other's variables.",
+                    cure="Let one of the conditions read a variable outside of both.",
+                )
+            tree, cost = self._nested(tree, cost, item, node, count)
+            nested.remove(item)
+            late = frozenset().union(*(bound_in(rest.part) for rest in nested))
         return Chosen(cost, tree)
 
     def _nested(

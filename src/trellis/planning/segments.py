@@ -149,9 +149,10 @@ class _Conditions:
         reads: set[str] = set()
         for conjunct in conjuncts:
             renamed = _renamed(conjunct, variable, alias)
-            condition = replace(self.values.condition(renamed, alias, lifted=True), owner=alias, text=str(conjunct))
-            numbers.append(self._add(condition))
+            condition = self.values.condition(renamed, alias, lifted=True)
             reads |= condition.reads - {alias}
+            condition = replace(condition, owner=alias, text=str(conjunct), reads=condition.reads | {alias})
+            numbers.append(self._add(condition))
         return Lifted(tuple(numbers), frozenset(reads))
 
     def _add(self, condition: SegmentCondition) -> int:
@@ -292,8 +293,8 @@ def _is_stretch(tree: LogicalNode, name: str) -> bool:
         if name in node.binds:
             return True
         match node:
-            case Both(parts=parts):
-                return any(covers(part) for part in parts)
+            case Both(parts=parts, nested=nested):
+                return any(covers(part) for part in (*parts, *(item.part for item in nested)))
             case Loop(body=body):
                 return covers(body)
             case _:

@@ -24,14 +24,17 @@ Spec: TypeAlias = dict[str, Any]
 INK, MUTED, GRID = "#1f2933", "#66727f", "#e6e9ed"
 LINE, ACCENT, CALM = "#8794a3", "#c8374a", "#445263"
 PALETTE = ("#c8374a", "#2a78a8", "#e0a030", "#4f9a6b", "#8a6aa8", "#d9773d", "#3aa6a6", "#b0567f", "#7a7f36", "#5466b0")
-CLOCK = {"hours": "%H:%M", "minutes": "%H:%M", "date": "%d %b", "day": "%d %b", "week": "%d %b", "month": "%b"}
+INNER = ("#0b4a9e", "#f0a202", "#000000")
+"""Of inner stretches: blue, amber, black; colour-blind readers too tell them from each other and from `ACCENT`."""
+CLOCK = {"hours": "%H:%M", "minutes": "%H:%M"}
+CLOCK |= {"date": "%d %b", "day": "%d %b", "week": "%d %b", "month": "%b", "quarter": "%b"}
 """How an axis of time is written, by the finest unit that its ticks need."""
 SUFFIXES = (".html", ".png", ".svg")
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """The words around the panels, and what they share."""
+    """The words around the panels, and what they share. `entries` are the legend: the match, then its stretches."""
 
     title: str | None
     subtitle: str
@@ -39,6 +42,7 @@ class Look:
     y_title: str
     temporal: bool
     same_y: bool
+    entries: tuple[str, ...] = ()
 
 
 def check_target(path: str | os.PathLike[str]) -> Path:
@@ -162,16 +166,22 @@ def specification(panels: list[Panel], look: Look) -> Spec:
 
 
 def _panel(number: int, panel: Panel, x: Spec, y: Spec, size: tuple[int, int], labels: list[str], look: Look) -> Spec:
-    """One series, from back to front: bands, line, matched stretches, labelled points, what the pointer finds."""
+    """One series, from back to front: bands, line, matched and inner stretches, what the pointer finds, points."""
     width, height = size
-    seen = np.bincount(panel.stretch[panel.stretch >= 0], minlength=1)
-    rows = [
-        {"x": a, "y": None if b != b else b, "s": s, "alone": s >= 0 and bool(seen[s] == 1)}
-        for a, b, s in zip(panel.x.tolist(), panel.y.tolist(), panel.stretch.tolist(), strict=True)
+    rows: list[Spec] = [
+        {"x": a, "y": None if b != b else b} for a, b in zip(panel.x.tolist(), panel.y.tolist(), strict=True)
     ]
     for row in rows:
         row["when"], row["what"] = _place(row["x"], look.temporal), show(row["y"])
     colour = CALM if panel.points else ACCENT  # coloured points need a calm ground
+    colours = [colour, *_inner_colours(len(panel.inner))]
+    stretches: list[Spec] = []
+    for depth, (numbered, hue) in enumerate(zip([panel.stretch, *panel.inner], colours, strict=True)):
+        number_field, alone = ("s", "alone") if depth == 0 else (f"s{depth}", f"alone{depth}")
+        seen = np.bincount(numbered[numbered >= 0], minlength=1)
+        for row, s in zip(rows, numbered.tolist(), strict=True):
+            row[number_field], row[alone] = s, s >= 0 and bool(seen[s] == 1)
+        stretches += _stretch_layers((number_field, alone), x, y, hue, depth, look)
     layers: list[Spec] = [
         *_band_layers(panel, x, width, colour),
         {
@@ -179,16 +189,7 @@ def _panel(number: int, panel: Panel, x: Spec, y: Spec, size: tuple[int, int], l
             "mark": {"type": "line", "color": LINE, "strokeWidth": 1.1, "clip": True},
             "encoding": {"x": x, "y": y},
         },
-        {
-            "transform": [{"filter": "datum.s >= 0"}],
-            "mark": {"type": "line", "color": colour, "strokeWidth": 1.9, "strokeCap": "round", "clip": True},
-            "encoding": {"x": x, "y": y, "detail": {"field": "s"}},
-        },
-        {
-            "transform": [{"filter": "datum.alone"}],
-            "mark": {"type": "circle", "color": colour, "size": 26, "opacity": 1, "clip": True},
-            "encoding": {"x": x, "y": y},
-        },
+        *stretches,
         {
             "mark": {"type": "circle", "size": 70, "opacity": 0, "clip": True},
             "encoding": {
@@ -207,6 +208,41 @@ def _panel(number: int, panel: Panel, x: Spec, y: Spec, size: tuple[int, int], l
     return {"title": title, "width": width, "height": height, "data": {"values": rows}, "layer": layers}
 
 
+def _stretch_layers(fields: tuple[str, str], x: Spec, y: Spec, colour: str, depth: int, look: Look) -> list[Spec]:
+    """The highlighted stretches of the line, and those of a single row; the deeper, the bolder."""
+    number, alone = fields
+    encoding: Spec = {"x": x, "y": y, "detail": {"field": number}}
+    if look.entries:
+        encoding["color"] = {
+            "datum": look.entries[depth],
+            "type": "nominal",
+            "scale": {"domain": list(look.entries), "range": [ACCENT, *_inner_colours(len(look.entries) - 1)]},
+            "legend": {"title": None, "orient": "top", "labelLimit": 0, "symbolType": "stroke", "symbolStrokeWidth": 4},
+        }
+    return [
+        {
+            "transform": [{"filter": f"datum.{number} >= 0"}],
+            "mark": {
+                "type": "line",
+                "color": colour,
+                "strokeWidth": 3.2 if depth else 1.9,
+                "strokeCap": "round",
+                "clip": True,
+            },
+            "encoding": encoding,
+        },
+        {
+            "transform": [{"filter": f"datum.{alone}"}],
+            "mark": {"type": "circle", "color": colour, "size": 40 if depth else 26, "opacity": 1, "clip": True},
+            "encoding": {"x": x, "y": y},
+        },
+    ]
+
+
+def _inner_colours(count: int) -> list[str]:
+    return [INNER[number % len(INNER)] for number in range(count)]
+
+
 def _band_layers(panel: Panel, x: Spec, width: int, colour: str) -> list[Spec]:
     if not panel.bands:
         return []
@@ -222,21 +258,26 @@ def _band_layers(panel: Panel, x: Spec, width: int, colour: str) -> list[Spec]:
         }
         for place, band in enumerate(panel.bands)
     ]
+    kinds = [(rows, colour, 0.13, 0.22)]
+    for number, hue in enumerate(_inner_colours(len(panel.inner))):
+        spans = [(row, band.inner[number]) for row, band in zip(rows, panel.bands, strict=True)]
+        kinds.append(([{**row, "x": span[0], "x2": span[1]} for row, span in spans if span], hue, 0.2, 0.0))
     tooltip = [{"field": f"t{number}", "type": "nominal", "title": name} for number, name in enumerate(told)]
     layers: list[Spec] = [
         {
-            "data": {"values": rows},
+            "data": {"values": values},
             "mark": {
                 "type": "rect",
-                "color": colour,
-                "fillOpacity": 0.13,
-                "stroke": colour,
-                "strokeOpacity": 0.22,
+                "color": hue,
+                "fillOpacity": fill,
+                "stroke": hue,
+                "strokeOpacity": border,
                 "strokeWidth": 0.8,
                 "clip": True,
             },
             "encoding": {"x": x, "x2": {"field": "x2"}, "tooltip": tooltip},
         }
+        for values, hue, fill, border in kinds
     ]
     if written:
         layers.append(

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import takewhile
 from pathlib import Path
 
 import pandas as pd
 
-from trellis.errors import BindingError
+from trellis.errors import BindingError, UnsupportedError
 from trellis.plots.chart import Look, check_target, specification, write
 from trellis.plots.frames import (
     Frame,
@@ -21,7 +22,7 @@ from trellis.plots.frames import (
     show,
     split_series,
 )
-from trellis.plots.panels import Band, Panel, Point, panel
+from trellis.plots.panels import Band, Panel, Point, Span, panel
 
 __all__ = ["plot"]
 
@@ -37,6 +38,8 @@ def plot(
     end: str = "end",
     match: str | None = None,
     label: str | None = None,
+    inner: tuple[str, str] | Mapping[str, tuple[str, str]] | None = None,
+    outer: str = "match",
     path: str | os.PathLike[str] = "matches.html",
     title: str | None = None,
     y_title: str | None = None,
@@ -69,6 +72,12 @@ def plot(
         where it is NULL are unmatched.
     label : str, optional
         What to write over each band; with `match`, the column that holds CLASSIFIER(): its values colour the points.
+    inner : pair of str, or mapping of str to pair of str, optional
+        A part of each match to draw in another colour: the measures that hold the `x` of its first and last row, such
+        as `("fall_start", "fall_end")`. A match where one of them is NULL has no such part. A legend names the colours;
+        for names of your own, or for several parts, give a mapping: `{"steep fall": ("fall_start", "fall_end")}`.
+    outer : str
+        What the legend calls the rest of the match. There is a legend only with `inner`.
     path : str or path
         The file to write. Its suffix says what: `.html`, `.png` or `.svg`.
     title : str, optional
@@ -93,9 +102,9 @@ def plot(
     Raises
     ------
     BindingError
-        A column is missing, or cannot be drawn.
+        A column is missing, or cannot be drawn; or `inner` is not made of pairs of columns.
     UnsupportedError
-        The path has another suffix, or a frame is a stream.
+        The path has another suffix, a frame is a stream, or there are both `match` and `inner`.
     ResourceError
         The package for drawing is missing, or there are more than `max_rows` rows.
 
@@ -107,12 +116,21 @@ def plot(
     >>> dips = pd.DataFrame({"start": [0], "end": [6], "low": [2.0]})
     >>> plot(dips, days, x="day", y="price", title="A dip", path="dip.html").name  # doctest: +SKIP
     'dip.html'
+
+    The fall inside the dip, told apart by colour:
+
+    >>> dips = dips.assign(fall_start=0, fall_end=3)
+    >>> plot(dips, days, x="day", y="price", inner=("fall_start", "fall_end"), path="dip.html").name  # doctest: +SKIP
+    'dip.html'
     """
     target = check_target(path)
     keys = [by] if isinstance(by, str) else list(by or ())
     require_columns(series, [*keys, x, y], "series")
+    parts = _inner_parts(inner, outer, match)
+    inner_columns = [name for pair in parts.values() for name in pair]
     if match is None:
-        found = _one_row_per_match(matches, keys, start, end, label, max_rows)
+        needed = [*keys, start, end, *([label] if label else []), *inner_columns]
+        found = _one_row_per_match(matches, needed, max_rows)
         classified = None
     else:
         classified = _classified_rows(matches, keys, x, y, match, label, max_rows)
@@ -121,7 +139,8 @@ def plot(
     chosen, left_out = choose_series(found, series, keys, max_series)
     rows = bring(only_series(series, keys, chosen), [*keys, x, y], max_rows, "series")
     names = {"label": label if match is None else None, "start": start, "end": end}
-    bands = {key: _bands(part, names, keys) for key, part in split_series(found, keys).items()}
+    pairs = list(parts.values())
+    bands = {key: _bands(part, names, pairs, keys) for key, part in split_series(found, keys).items()}
     points = {} if classified is None or label is None else _points(classified, keys, x, y, label)
     lines = split_series(rows, keys)
     panels = []
@@ -131,19 +150,51 @@ def plot(
         ys, _ = numbers(line[y], f"Column {y!r}")
         panels.append(panel(_name(key), xs, ys, bands.get(key, []), points.get(key, []), max_points))
     _, temporal = numbers(rows[x], f"Column {x!r}")
-    _check_same_kind(found, start, end, x, temporal)
+    _check_same_kind(found, [start, end, *inner_columns], x, temporal)
     subtitle = _summary(panels, left_out)
-    look = Look(title, subtitle, x, y_title or y, temporal, same_y)
+    look = Look(title, subtitle, x, y_title or y, temporal, same_y, (outer, *parts) if parts else ())
     return write(specification(panels, look), target)
 
 
 _FIRST, _LAST = "first row", "last row"
 
 
-def _one_row_per_match(
-    matches: Frame, keys: list[str], start: str, end: str, label: str | None, max_rows: int
-) -> pd.DataFrame:
-    require_columns(matches, [*keys, start, end, *([label] if label else [])], "matches")
+def _inner_parts(
+    inner: tuple[str, str] | Mapping[str, tuple[str, str]] | None, outer: str, match: str | None
+) -> dict[str, tuple[str, str]]:
+    """The two columns of each inner part, by the name that the legend gives it."""
+    if inner is None:
+        return {}
+    if match is not None:
+        raise UnsupportedError(
+            "With ALL ROWS PER MATCH, inner parts of matches cannot be drawn.",
+            cure="Name the column that holds CLASSIFIER() in label=, or draw a query with ONE ROW PER MATCH.",
+        )
+    given: list[tuple[object, object]]
+    given = list(inner.items()) if isinstance(inner, Mapping) else [(None, inner)]
+    parts: dict[str, tuple[str, str]] = {}
+    for name, pair in given:
+        if isinstance(pair, str) or not isinstance(pair, Sequence) or [type(part) for part in pair] != [str, str]:
+            raise BindingError(
+                f"An inner part needs the names of two columns, not {pair!r}.",
+                cure='Write inner=("fall_start", "fall_end") or inner={"fall": ("fall_start", "fall_end")}.',
+            )
+        parts[_common_name(*pair) if name is None else str(name)] = (pair[0], pair[1])
+    if outer in parts:
+        raise BindingError(
+            f"The legend would call both the match and a part of it {outer!r}.", cure="Give another name in outer=."
+        )
+    return parts
+
+
+def _common_name(first: str, last: str) -> str:
+    """What two columns have in common: `fall` for `fall_start` and `fall_end`."""
+    words = zip(first.split("_"), last.split("_"), strict=False)
+    return " ".join(a for a, b in takewhile(lambda pair: pair[0] == pair[1], words)) or f"{first} – {last}"
+
+
+def _one_row_per_match(matches: Frame, needed: list[str], max_rows: int) -> pd.DataFrame:
+    require_columns(matches, needed, "matches")
     return bring(matches, [str(name) for name in matches.columns], max_rows, "matches")
 
 
@@ -162,18 +213,28 @@ def _first_and_last(rows: pd.DataFrame, keys: list[str], x: str, match: str) -> 
     return pd.DataFrame({_FIRST: groups.min(), _LAST: groups.max(), "rows": groups.size()}).reset_index()
 
 
-def _bands(found: pd.DataFrame, names: dict[str, str | None], keys: list[str]) -> list[Band]:
+def _bands(
+    found: pd.DataFrame, names: dict[str, str | None], pairs: list[tuple[str, str]], keys: list[str]
+) -> list[Band]:
     start, end, label = names["start"], names["end"], names["label"]
-    starts, _ = numbers(found[start], f"Column {start!r}")
-    ends, _ = numbers(found[end], f"Column {end!r}")
+    outer = _spans(found, start, end)
+    inner = list(zip(*(_spans(found, *pair) for pair in pairs), strict=True)) if pairs else [()] * len(found)
     told = [str(name) for name in found.columns if name not in keys]
     values = [[show(value) for value in found[name]] for name in told]
     labels = [show(value) for value in found[label]] if label else [""] * len(found)
     return [
-        Band(min(a, b), max(a, b), text, dict(zip(told, measures, strict=True)))
-        for a, b, text, *measures in zip(starts.tolist(), ends.tolist(), labels, *values, strict=True)
-        if a == a and b == b  # an empty match has no place
+        Band(span[0], span[1], text, dict(zip(told, measures, strict=True)), parts)
+        for span, parts, text, *measures in zip(outer, inner, labels, *values, strict=True)
+        if span is not None  # an empty match has no place
     ]
+
+
+def _spans(found: pd.DataFrame, start: str | None, end: str | None) -> list[Span | None]:
+    """From where to where, for each match; None if one of both is not known."""
+    starts, _ = numbers(found[start], f"Column {start!r}")
+    ends, _ = numbers(found[end], f"Column {end!r}")
+    pairs = zip(starts.tolist(), ends.tolist(), strict=True)
+    return [(min(a, b), max(a, b)) if a == a and b == b else None for a, b in pairs]
 
 
 def _points(rows: pd.DataFrame, keys: list[str], x: str, y: str, label: str) -> dict[Key, list[Point]]:
@@ -185,9 +246,9 @@ def _points(rows: pd.DataFrame, keys: list[str], x: str, y: str, label: str) -> 
     return found
 
 
-def _check_same_kind(found: pd.DataFrame, start: str, end: str, x: str, temporal: bool) -> None:
+def _check_same_kind(found: pd.DataFrame, names: list[str], x: str, temporal: bool) -> None:
     """A start that is a row number cannot be drawn on an axis of time."""
-    for name in (start, end):
+    for name in names:
         if found[name].notna().any() and numbers(found[name], f"Column {name!r}")[1] != temporal:
             raise BindingError(
                 f"Column {name!r} of the matches and column {x!r} of the series are not of the same kind.",

@@ -7,20 +7,25 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-__all__ = ["Band", "Floats", "Panel", "Point", "panel", "thin"]
+__all__ = ["Band", "Floats", "Panel", "Point", "Positions", "Span", "panel", "thin"]
 
 Floats: TypeAlias = "np.ndarray[Any, np.dtype[np.float64]]"
 Positions: TypeAlias = "np.ndarray[Any, np.dtype[np.int64]]"
+Span: TypeAlias = tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True)
 class Band:
-    """One match: where it starts and ends, what is written over it and what its tooltip says."""
+    """One match: where it starts and ends, what is written over it and what its tooltip says.
+
+    `inner` has a span for each kind of inner stretch, None where this match has none.
+    """
 
     start: float
     end: float
     label: str
     tooltip: dict[str, str]
+    inner: tuple[Span | None, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +39,10 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """One series, ready to draw. `stretch` numbers the matched stretches of the line; -1 is outside."""
+    """One series, ready to draw.
+
+    `stretch` numbers the matched stretches of the line; -1 is outside. `inner` does so for each kind of inner stretch.
+    """
 
     name: str
     x: Floats
@@ -43,6 +51,7 @@ class Panel:
     bands: list[Band]
     points: list[Point] = field(default_factory=list)
     rows: int = 0
+    inner: tuple[Positions, ...] = ()
 
 
 def panel(name: str, x: Floats, y: Floats, bands: list[Band], points: list[Point], max_points: int) -> Panel:
@@ -55,12 +64,14 @@ def panel(name: str, x: Floats, y: Floats, bands: list[Band], points: list[Point
         points = [point for point in points if x[0] <= point.x <= x[-1]]
     else:
         bands, points = [], []
-    stretch = _stretches(x, bands)
+    stretch = _stretches(x, [(band.start, band.end) for band in bands])
+    inner = [_stretches(x, [span for span in spans if span]) for spans in zip(*(b.inner for b in bands), strict=True)]
     inside = stretch >= 0
     if inside.sum() > 4 * max_points:  # matched nearly everywhere: keep only the borders of the stretches whole
-        inside &= (np.diff(stretch, prepend=-2) != 0) | (np.diff(stretch, append=-2) != 0)
+        inside &= np.any([_borders(numbered) for numbered in [stretch, *inner]], axis=0)
     kept = thin(x, y, max_points, keep=inside)
-    return Panel(name, x[kept], y[kept], stretch[kept], bands, points, rows=len(x))
+    inner_kept = tuple(numbered[kept] for numbered in inner)
+    return Panel(name, x[kept], y[kept], stretch[kept], bands, points, rows=len(x), inner=inner_kept)
 
 
 def thin(x: Floats, y: Floats, max_points: int, keep: np.ndarray[Any, np.dtype[np.bool_]] | None = None) -> Positions:
@@ -92,16 +103,23 @@ def _edges(positions: Positions, bucket: Positions) -> Positions:
     return edges
 
 
-def _stretches(x: Floats, bands: list[Band]) -> Positions:
-    """For each row the number of the stretch that it lies in: overlapping matches make one stretch."""
+def _borders(stretch: Positions) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    """Which rows are the first or the last one of a stretch, or of what is between two."""
+    borders: np.ndarray[Any, np.dtype[np.bool_]]
+    borders = (np.diff(stretch, prepend=-2) != 0) | (np.diff(stretch, append=-2) != 0)
+    return borders
+
+
+def _stretches(x: Floats, spans: list[Span]) -> Positions:
+    """For each row the number of the stretch that it lies in: overlapping spans make one stretch."""
     starts: list[float] = []
     ends: list[float] = []
-    for band in sorted(bands, key=lambda band: band.start):
-        if ends and band.start <= ends[-1]:
-            ends[-1] = max(ends[-1], band.end)
+    for start, end in sorted(spans):
+        if ends and start <= ends[-1]:
+            ends[-1] = max(ends[-1], end)
         else:
-            starts.append(band.start)
-            ends.append(band.end)
+            starts.append(start)
+            ends.append(end)
     if not starts:
         return np.full(len(x), -1, dtype=np.int64)
     at = np.searchsorted(np.array(starts), x, side="right") - 1

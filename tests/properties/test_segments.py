@@ -1,0 +1,136 @@
+"""Segment queries against the oracle, without Spark: random patterns, conditions, references, skips and plans."""
+
+from __future__ import annotations
+
+import math
+from itertools import combinations
+from typing import Any
+
+import numba
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+import local_segments
+import naive_segments as ns
+from properties.segment_strategies import (
+    SCHEMA,
+    Case,
+    Evaluate,
+    bound_cases,
+    choices,
+    measured_cases,
+    plain_cases,
+    read,
+    skip_cases,
+    walk,
+)
+from trellis.algebra.segments import Choices
+from trellis.errors import DataError, UnsupportedError
+
+batches = st.sampled_from((1, 3, 1000))
+Found = tuple[Any, ...]  # key, first row, last row, first and last row of each wanted variable
+
+
+def times(factor: int) -> settings:
+    """So many times the examples of the profile; without the JIT a case takes much longer."""
+    return settings(max_examples=settings().max_examples * (1 if numba.config.DISABLE_JIT else factor))
+
+
+def run(case: Case, plan: Choices, batch: int, *clauses: Any) -> list[dict[str, Any]]:
+    try:
+        return local_segments.run(case.clause(*clauses), case.rows, SCHEMA, {}, plan, batch)
+    except UnsupportedError:
+        assume(not is_circular(case))
+        raise
+
+
+def found(case: Case, result: list[dict[str, Any]]) -> list[Found]:
+    names = ["k", "s", "e", *(f"{name}_{end}" for name in case.wanted for end in ("first", "last"))]
+    return [tuple(row[name] for name in names) for row in result]
+
+
+def shown(key: int, match: ns.Result) -> Found:
+    start, end, *bindings = match
+    return (key, start, end, *(row for binding in bindings for row in binding or (None, None)))
+
+
+def in_order(matches: list[Found]) -> list[Found]:
+    return sorted(matches, key=lambda match: [-1 if row is None else row for row in match])
+
+
+def is_circular(case: Case) -> bool:
+    """Whether two quantified or negated parts, side by side, read each other's variables: that may be refused."""
+    variables = {variable.name: variable for variable in case.variables}
+    parts = [part for part in walk(case.pattern) if isinstance(part, (ns.Repeat, ns.Not))]
+    return any(
+        ns.open_reads(one, variables) & ns.bindable(other) and ns.open_reads(other, variables) & ns.bindable(one)
+        for one, other in combinations(parts, 2)
+    )
+
+
+def matches_of(case: Case) -> dict[int, set[ns.Result]]:
+    return {key: ns.find(case.pattern, case.variables, rows, case.wanted) for key, rows in case.series.items()}
+
+
+@times(6)
+@given(plain_cases(), choices, batches)
+def test_segments(case: Case, plan: Choices, batch: int) -> None:
+    expected = [
+        (key, *span)
+        for key, rows in case.series.items()
+        for span in sorted(ns.segments(case.pattern, case.variables, rows))
+    ]
+    assert in_order(found(case, run(case, plan, batch))) == expected
+
+
+@times(4)
+@given(bound_cases(references=False), choices, batches)
+def test_bindings(case: Case, plan: Choices, batch: int) -> None:
+    expected = [shown(key, match) for key, matches in matches_of(case).items() for match in matches]
+    assert in_order(found(case, run(case, plan, batch))) == in_order(expected)
+
+
+@times(5)
+@given(bound_cases(), choices, batches)
+def test_references(case: Case, plan: Choices, batch: int) -> None:
+    expected = [shown(key, match) for key, matches in matches_of(case).items() for match in matches]
+    assert in_order(found(case, run(case, plan, batch))) == in_order(expected)
+
+
+@times(3)
+@given(skip_cases(), choices, batches)
+def test_skips(drawn: tuple[Case, str, tuple[str, ...]], plan: Choices, batch: int) -> None:
+    case, text, mode = drawn
+    clauses = ((), f"AFTER MATCH SKIP {text}")
+    try:
+        expected = [
+            shown(key, match)
+            for key, matches in matches_of(case).items()
+            for match in ns.skip(matches, mode, case.wanted)
+        ]
+    except ValueError:
+        with pytest.raises(DataError, match="SKIP"):
+            run(case, plan, batch, *clauses)
+        return
+    assert found(case, run(case, plan, batch, *clauses)) == expected
+
+
+@times(3)
+@given(measured_cases(), choices, batches)
+def test_measures(drawn: tuple[Case, list[tuple[str | None, str, Evaluate]]], plan: Choices, batch: int) -> None:
+    case, measures = drawn
+    expected: dict[Found, list[Any]] = {}
+    for key, matches in matches_of(case).items():
+        for match in matches:
+            spans = {None: match[:2], **dict(zip(case.wanted, match[2:], strict=True))}
+            rows = case.series[key]
+            values = [read(text, evaluate, rows, spans[name]) for name, text, evaluate in measures]
+            expected[shown(key, match)] = values
+    result = run(case, plan, batch, [f"{text} AS m{place}" for place, (_, text, _) in enumerate(measures)])
+    assert in_order(found(case, result)) == in_order(list(expected))
+    for match, row in zip(found(case, result), result, strict=True):
+        for place, value in enumerate(expected[match]):
+            mine = row[f"m{place}"]
+            same = math.isclose(mine, value, abs_tol=1e-12) if isinstance(value, float) and mine is not None else None
+            assert mine == value if same is None else same, (measures[place][1], match, mine, value)
