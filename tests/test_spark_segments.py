@@ -165,10 +165,12 @@ def test_own_function(series: DataFrame) -> None:
 def test_rewritten_row_pattern(series: DataFrame) -> None:
     clause = """MEASURES first(D.n) AS s, last(D.n) AS e, Z.n AS z PATTERN (A* D+ B* Z) SUBSET U = (A, D, B)
                 DEFINE Z AS last(D.x) - first(D.x) < -4 AND count(U.*) >= 4"""
-    rewritten = find(series, clause)
-    assert rewritten == find(series, clause, hints={"off": "rewrite_rows"})
+    rewritten = find(series, clause, hints={"rewrite": "always"})
+    assert rewritten == find(series, clause)
     assert rewritten
     text = f"SELECT * FROM {{t}} MATCH_RECOGNIZE (PARTITION BY k ORDER BY n {clause})"
+    assert "rewrite_rows" not in trellis.explain(text, t=series)
+    text = text.replace("count(U.*) >= 4", "linear_regression_r2(U.n, U.x) >= 0")
     assert "rewrite_rows" in trellis.explain(text, t=series)
 
 

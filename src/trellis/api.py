@@ -245,7 +245,8 @@ def _segmented(query: Query, session: Session, functions: Mapping[str, int], hin
     if query.is_segmented:
         return query
     counted = replace(query, pattern=with_counts(query.pattern, session.args))
-    rewritten = rewrite_rows(counted, functions) if hints.on("rewrite_rows") else None
+    always = hints.rewrite == "always"
+    rewritten = rewrite_rows(counted, functions, always=always) if hints.on("rewrite_rows") else None
     call = reads_segments(query, functions)
     if rewritten is None and call is not None:
         raise UnsupportedError(

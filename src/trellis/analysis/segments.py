@@ -6,12 +6,13 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from difflib import get_close_matches
 
 from trellis.algebra import expression as e
 from trellis.algebra.bound import BoundSegments, BoundWindow
 from trellis.algebra.expression import Expression, Place
-from trellis.algebra.pattern import variables_of, with_counts
-from trellis.algebra.query import Query
+from trellis.algebra.pattern import Exclude, variables_of, walk, with_counts
+from trellis.algebra.query import Query, RowsPerMatch
 from trellis.analysis.binding import Binder
 from trellis.analysis.schema import Schema
 from trellis.analysis.windows import bind_window, interval_micros, within_window
@@ -58,6 +59,12 @@ def bind_segments(
             "SUBSET cannot stand in a query with segments.",
             cure="Name the stretch of rows: `(A B) & U` with SEGMENT U AS true.",
             span=query.subsets[0].span,
+        )
+    if query.rows_per_match is not RowsPerMatch.ONE and any(isinstance(node, Exclude) for node in walk(pattern)):
+        raise UnsupportedError(
+            "An exclusion `{- -}` cannot stand in a query with segments that shows all rows.",
+            cure="Use ONE ROW PER MATCH, or filter the rows afterwards.",
+            span=query.rows_span,
         )
     rows = Binder(schema, {name: frozenset({name}) for name in variables}, frozenset(variables), parameters)
     binder = _SegmentBinder(rows, parameters, {**SEGMENT_FUNCTIONS, **functions})
@@ -168,6 +175,11 @@ class _SegmentBinder:
                 return _between(e.SegmentCall("rows", (), (own,), span=expression.span), bound)
             case e.Call(function=function) if function in self.functions:
                 return self._function(expression, own)
+            case e.Call(function=function) if get_close_matches(function, self.functions, n=1, cutoff=0.9):
+                meant = get_close_matches(function, self.functions, n=1, cutoff=0.9)[0]
+                raise BindingError(
+                    f"There is no function {function}.", cure=f"Did you mean {meant}?", span=expression.span
+                )
             case e.Parameter():
                 return self._parameter(expression)
             case e.Star():

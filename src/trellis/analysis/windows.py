@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from datetime import timedelta
 from decimal import Decimal, InvalidOperation
@@ -121,7 +122,13 @@ def _unit(argument: Expression) -> int:
 
 
 def interval_micros(text: str) -> int | None:
-    """The microseconds of a literal `INTERVAL 'n' UNIT`; None for other intervals."""
+    """The microseconds of a literal `INTERVAL 'n' UNIT` or `INTERVAL 'd h:m:s' DAY TO SECOND`; None for others."""
+    clock = re.fullmatch(r"INTERVAL '(-?)(\d+) (\d+):(\d+):(\d+)(?:\.(\d{1,6}))?' DAY TO SECOND", text, re.IGNORECASE)
+    if clock:
+        days, hours, minutes, seconds = (int(clock[place]) for place in (2, 3, 4, 5))
+        micros = (((days * 24 + hours) * 60 + minutes) * 60 + seconds) * 1_000_000
+        micros += int((clock[6] or "").ljust(6, "0"))
+        return -micros if clock[1] else micros
     words = text.replace("'", " ").split()
     if len(words) != 3 or words[0].upper() != "INTERVAL" or not words[1].lstrip("-").isdigit():
         return None
@@ -149,7 +156,7 @@ def within_window(
     if micros is None:
         raise UnsupportedError(
             f"WITHIN {width} cannot be used in a query with segments.",
-            cure="Write INTERVAL 'n' and one unit, or `& WIN` with SEGMENT WIN AS window(col, 0, n, UNIT).",
+            cure="Write INTERVAL 'n' and one unit; for numbers, `& WIN` with SEGMENT WIN AS last(x) - first(x) <= n.",
             span=width.span,
         )
     return BoundWindow(None, micros, order_by[0][1])

@@ -25,7 +25,7 @@ from trellis.execution import sets
 from trellis.execution.bindings import hull
 from trellis.execution.conditions import Conditions
 from trellis.execution.functions import Extent
-from trellis.execution.generate import generate
+from trellis.execution.generate import generate, needs_index
 from trellis.execution.joins import join, pad
 from trellis.execution.logic import complement, meet, where
 from trellis.execution.loops import repeat
@@ -97,7 +97,8 @@ class Executor:
 
     def _looked(self, node: PhysicalNode, space: Space, wanted: frozenset[str]) -> Segments:
         """Run a node; where the space is small, on the rows of the space alone."""
-        if space.full or self.outer or isinstance(node, Generate):
+        plain = isinstance(node, Generate) and not (node.index and needs_index(self.conditions, node))
+        if space.full or self.outer or plain:
             return self._run(node, space, wanted)
         zoom = zoom_in(self.rows, space, self.reach)
         if zoom is None:

@@ -1,7 +1,7 @@
 """The segment functions: for arrays of segments, from an index or from the rows.
 
-Every function answers for arrays of (start, end) at once: values, and where there is one (no value is NULL). NULL and
-NaN count as missing in all statistics, infinities too; a segment with too few values has none.
+Every function answers for arrays of (start, end) at once: values, and where there is one (no value is NULL). All pass
+over NULL; regressions and trends also over NaN and infinities, SQL's aggregates not. Too few values give none.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ __all__ = [
     "evaluate_function",
     "extreme_rows",
     "has_index",
+    "is_built",
     "moment_index",
 ]
 
@@ -77,6 +78,12 @@ def has_index(name: str, users: Mapping[str, UserFunction]) -> bool:
     return name in MOMENTS or name in ("mann_kendall_test", "min", "max")
 
 
+def is_built(rows: Rows, function: Function) -> bool:
+    """Whether the prefix sums of a function are there already."""
+    key = ("moments", function.name in _MOVABLE, *(function.slots[:1] + function.slots[-1:]))
+    return function.name in MOMENTS and rows.has(key)
+
+
 def evaluate_function(
     rows: Rows,
     function: Function,
@@ -121,6 +128,7 @@ def _evaluate(
         return _difference(_counts(rows, slots[0]), starts, ends), np.ones(len(starts), np.bool_)
     if name == "sum_int":
         counts = _difference(_counts(rows, slots[0]), starts, ends)
+        _check_totals(rows, slots[0], starts, ends)
         return _difference(_totals(rows, slots[0]), starts, ends), counts > 0
     if name in ("min", "max"):
         return _extreme(rows, slots[0], name == "max", starts, ends, index)
@@ -152,6 +160,19 @@ def _counts(rows: Rows, slot: int) -> Ints:
 def _totals(rows: Rows, slot: int) -> Ints:
     values, known = rows.slots.ints[slot], rows.slots.known[slot]
     return rows.once(("totals", slot), lambda: np.append(np.int64(0), np.cumsum(np.where(known, values, 0))))
+
+
+def _check_totals(rows: Rows, slot: int, starts: Ints, ends: Ints) -> None:
+    """A sum that leaves 64 bits is an error. Where values are small, none can."""
+    values, known = rows.slots.ints[slot], rows.slots.known[slot]
+    largest = rows.once(
+        ("largest", slot), lambda: float(np.abs(np.where(known, values, 0).astype(np.float64)).max(initial=0))
+    )
+    if largest * rows.longest < 2.0**62:
+        return
+    sums = rows.once(("about", slot), lambda: np.append(0.0, np.cumsum(np.where(known, values, 0).astype(np.float64))))
+    if (np.abs(sums[ends + 1] - sums[starts]) >= 2.0**63).any():
+        raise DataError("A sum over a segment is too large for its type.", cure="Cast to a wider type.")
 
 
 def _difference(totals: Ints, starts: Ints, ends: Ints) -> Ints:

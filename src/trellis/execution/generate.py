@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from trellis.algebra.segments import Generate
+from trellis.algebra.segments import Function, Generate
 from trellis.execution import sets
-from trellis.execution.functions import Extent
+from trellis.execution.conditions import Conditions
+from trellis.execution.functions import Extent, is_built
 from trellis.execution.scans import Scan, find_scan
 from trellis.execution.sets import Segments
 from trellis.execution.spaces import Space, clip, fits, unordered
@@ -20,7 +21,7 @@ from trellis.kernels.pairs import fill_pairs
 if TYPE_CHECKING:
     from trellis.execution.executor import Executor
 
-__all__ = ["generate"]
+__all__ = ["generate", "needs_index"]
 
 _BLOCK = 1 << 15
 
@@ -67,6 +68,12 @@ def generate(executor: Executor, node: Generate, space: Space) -> Segments:
         order = np.argsort(sets.keys_of(starts, ends))
         starts, ends = starts[order], ends[order]
     return Segments((starts, ends))
+
+
+def needs_index(conditions: Conditions, node: Generate) -> bool:
+    """Whether a generator would have to build an index over all rows first."""
+    values = [value for number in node.conditions for value in conditions.conditions[number].values]
+    return any(isinstance(value, Function) and not is_built(conditions.rows, value) for value in values)
 
 
 def _pairs(executor: Executor, space: Space) -> list[Extent] | _Blocks:

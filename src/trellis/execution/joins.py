@@ -15,6 +15,7 @@ from trellis.execution.spaces import Space, inside, left_of, limits, right_of
 from trellis.kernels.arrays import Ints
 from trellis.kernels.bands import concat_bands, fill_after, pad_before
 from trellis.kernels.pairs import concat_pairs, pad_pairs
+from trellis.kernels.scans import spread_reach
 
 if TYPE_CHECKING:
     from trellis.execution.executor import Executor
@@ -62,15 +63,14 @@ def _after(executor: Executor, node: Join, left: Segments, low: Ints, high: Ints
     there = (ahead < executor.rows.stop[starts]) & (high[starts] >= ahead)
     starts, ahead = starts[there], ahead[there]
     furthest = np.full(executor.rows.count, -1, np.int64)
-    np.maximum.at(furthest, ahead, high[starts])
+    nearest = np.full(executor.rows.count, executor.rows.count, np.int64)
+    spread_reach(ahead, low[starts], high[starts], nearest, furthest)
     if node.between:
         furthest = np.maximum.accumulate(furthest)
         every = np.arange(executor.rows.count, dtype=np.int64)
         anchors = np.flatnonzero(furthest >= every).astype(np.int64)
         reach = np.minimum(furthest[anchors], executor.rows.stop[anchors] - 1)
         return Space("start", anchors, anchors, reach)
-    nearest = np.full(executor.rows.count, executor.rows.count, np.int64)
-    np.minimum.at(nearest, ahead, low[starts])
     anchors = np.flatnonzero(furthest >= 0).astype(np.int64)
     return Space("start", anchors, np.maximum(nearest[anchors], anchors), furthest[anchors])
 
@@ -89,7 +89,7 @@ def _before(executor: Executor, node: Join, right: Segments, space: Space) -> Sp
         if reach is not None:
             earliest = np.maximum(earliest, reach[0][ends])
     first = np.full(executor.rows.count, executor.rows.count, np.int64)
-    np.minimum.at(first, back, earliest)
+    spread_reach(back, earliest, earliest, first, np.full(executor.rows.count, -1, np.int64))
     if node.between:
         # A segment may end anywhere before: the nearest right segment decides how early it may start.
         first = np.minimum.accumulate(first[::-1])[::-1]

@@ -52,6 +52,10 @@ class Rows:
         found: T = self._derived[key]
         return found
 
+    def has(self, key: Hashable) -> bool:
+        """Whether something was made already."""
+        return key in self._derived
+
     def numbers(self, slot: int) -> tuple[Floats, Bools]:
         """A slot as floats without NaN, and where it has a value.
 

@@ -108,7 +108,9 @@ class Finder:
         """AFTER MATCH SKIP: the leftmost start, then the longest (or preferred), then on from where the skip leads."""
         starts, ends = found.pairs()
         keys = [self._boundary(found, boundary) for boundary in self.plan.preference] or [-ends]
-        order = np.lexsort((*reversed(keys), starts))
+        # What is still equal goes by the rows of variables, in the order of their names.
+        ties = [array for name in self.plan.tracked for array in found.bindings[name]]
+        order = np.lexsort((*reversed(ties), *reversed(keys), starts))
         found, series = found.take(order), series[order]
         starts, ends = found.pairs()
         to_target = self.plan.skip in (SkipTo.FIRST, SkipTo.LAST)

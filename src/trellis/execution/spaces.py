@@ -14,6 +14,7 @@ from trellis.algebra.segments import TimeWindow, Window
 from trellis.execution.rows import Rows
 from trellis.execution.sets import keys_of
 from trellis.kernels.arrays import Bools, Ints
+from trellis.kernels.scans import spread_reach
 
 __all__ = ["Space", "clip", "contains", "fits", "full_space", "inside", "left_of", "limits", "right_of"]
 
@@ -183,7 +184,7 @@ def inside(rows: Rows, space: Space) -> Space:
         furthest[forward.anchors] = forward.high
     else:
         # Each end row pulls the furthest end of its first possible start up.
-        np.maximum.at(furthest, space.low, space.anchors)
+        spread_reach(space.low, space.anchors, space.anchors, np.empty_like(furthest), furthest)
     furthest = np.maximum.accumulate(furthest)
     covered = np.flatnonzero(furthest >= np.arange(rows.count)).astype(np.int64)
     return Space("start", covered, covered, np.minimum(furthest[covered], rows.stop[covered] - 1))

@@ -20,6 +20,7 @@ __all__ = [
     "keep_ends",
     "scan_moments",
     "scan_steps",
+    "spread_reach",
 ]
 
 LAST_LESS_FIRST, FIRST_LESS_LAST, LAST_BY_FIRST, FIRST_BY_LAST = range(4)
@@ -38,6 +39,22 @@ def _passes(comparison: int, value: float, bound: float) -> bool:
     if comparison == o.EQUAL:
         return value == bound
     return value != bound
+
+
+@inlined
+def _may_pass(x: Floats, here: float, low: int, high: int, shape: int, sign: float, bound: float) -> bool:
+    """Whether any row of a range may pass: without branches in the loop, so that it runs on several rows at once."""
+    count = 0
+    if shape == 0:
+        for row in range(low, high + 1):
+            count += sign * (x[row] - here) >= bound
+    elif shape == 1:
+        for row in range(low, high + 1):
+            count += sign * (x[row] / here) >= bound
+    else:
+        for row in range(low, high + 1):
+            count += sign * (here / x[row]) >= bound
+    return count > 0
 
 
 @kernel
@@ -59,11 +76,17 @@ def scan_steps(
     # The value at the anchor stands on the left of the operator, or on the right.
     swapped = (kind in (FIRST_LESS_LAST, FIRST_BY_LAST)) != by_end
     divided = kind in (LAST_BY_FIRST, FIRST_BY_LAST)
+    ordered = comparison not in (o.EQUAL, o.UNEQUAL)
+    sign = -1.0 if comparison in (o.LESS, o.LESS_EQUAL) else 1.0
+    shape = (2 if swapped else 1) if divided else 0
+    turned = -sign if swapped and not divided else sign
     for i in range(len(anchors)):
         anchor = anchors[i]
         if not known[anchor] or (divided and not swapped and x[anchor] == 0.0):
             continue
         here = x[anchor]
+        if ordered and not _may_pass(x, here, low[i], high[i], shape, turned, sign * bound):
+            continue
         for row in range(low[i], high[i] + 1):
             there = x[row]
             if divided:
@@ -71,9 +94,10 @@ def scan_steps(
                 passed = _passes(comparison, value, bound) and known[row] and (not swapped or there != 0.0)
             else:
                 passed = _passes(comparison, here - there if swapped else there - here, bound) and known[row]
-            starts[count] = row if by_end else anchor
-            ends[count] = anchor if by_end else row
-            count += passed
+            if passed:
+                starts[count] = row if by_end else anchor
+                ends[count] = anchor if by_end else row
+                count += 1
     return count
 
 
@@ -110,6 +134,15 @@ def scan_moments(
             ends[count] = end
             count += there and _passes(comparison, value, bound)
     return count
+
+
+@kernel
+def spread_reach(rows: Ints, low: Ints, high: Ints, nearest: Ints, furthest: Ints) -> None:
+    """For each row the least of `low` and the greatest of `high` that stand with it."""
+    for i in range(len(rows)):
+        row = rows[i]
+        nearest[row] = min(nearest[row], low[i])
+        furthest[row] = max(furthest[row], high[i])
 
 
 @kernel

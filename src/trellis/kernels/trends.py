@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from trellis.kernels.arrays import Bools, Floats, Ints
-from trellis.kernels.compile import inlined, kernel
+from trellis.kernels.compile import inlined, inner, kernel
 
 __all__ = [
     "compare_all",
@@ -19,6 +19,8 @@ __all__ = [
     "search_extremes",
     "squeeze_rows",
 ]
+
+_RENEW = 256
 
 
 @inlined
@@ -126,29 +128,57 @@ def count_steps(x: Floats, rows: Ints, series: Ints, steps: Ints) -> None:
 
 @kernel
 def score_outliers(x: Floats, known: Bools, offsets: Ints, length: int, values: Floats, there: Bools) -> None:
-    """How many standard deviations each row lies above the mean of the `length` rows that end there."""
+    """How many standard deviations each row lies above the mean of the `length` rows that end there.
+
+    Sums run along with the rows, relative to a value nearby, and start anew now and then, so that they keep their
+    digits.
+    """
     for series in range(len(offsets) - 1):
         low, high = offsets[series], offsets[series + 1]
         unknown = 0
+        equal = 0  # how many rows up to here have the same value
+        total = squares = middle = 0.0
         for row in range(low, high):
             unknown += not known[row]
+            equal = equal + 1 if row > low and x[row] == x[row - 1] else 1
             if row - length >= low:
                 unknown -= not known[row - length]
             values[row], there[row] = 0.0, False
-            if row - length + 1 < low or unknown > 0 or length < 2:
+            first = row - length + 1
+            if (row - low) % _RENEW == 0:
+                middle = x[row]
+                total = squares = 0.0
+                for k in range(max(first, low), row):
+                    total += x[k] - middle
+                    squares += (x[k] - middle) * (x[k] - middle)
+            elif row - length >= low:
+                gone = x[row - length] - middle
+                total -= gone
+                squares -= gone * gone
+            here = x[row] - middle
+            total += here
+            squares += here * here
+            if first < low or unknown > 0 or length < 2 or equal >= length:
                 continue
-            mean = 0.0
-            for k in range(row - length + 1, row + 1):
-                mean += x[k]
-            mean /= length
-            spread = 0.0
-            flat = True
-            for k in range(row - length + 1, row + 1):
-                flat = flat and x[k] == x[row]
-                spread += (x[k] - mean) * (x[k] - mean)
-            if not flat:
-                values[row] = (x[row] - mean) / math.sqrt(spread / (length - 1))
-                there[row] = True
+            spread = (squares - total * total / length) / (length - 1)
+            if spread > 1e-9 * squares:
+                values[row] = (here - total / length) / math.sqrt(spread)
+            else:
+                values[row] = _score_alone(x, row, length)
+            there[row] = True
+
+
+@inner
+def _score_alone(x: Floats, row: int, length: int) -> float:
+    """As above, from the rows themselves: where sums have lost their digits."""
+    mean = 0.0
+    for k in range(row - length + 1, row + 1):
+        mean += x[k] - x[row]
+    mean /= length
+    spread = 0.0
+    for k in range(row - length + 1, row + 1):
+        spread += (x[k] - x[row] - mean) * (x[k] - x[row] - mean)
+    return -mean / math.sqrt(spread / (length - 1))
 
 
 @kernel

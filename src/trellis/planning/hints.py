@@ -44,6 +44,9 @@ class Hints:
     costs : str, optional
         Of segment queries: the constants of the cost model. As a hint, the path of a file that
         `benchmarks/calibrate.py` wrote.
+    rewrite : str
+        `"auto"` rewrites row patterns into segments where they call functions of segments, `"always"` wherever that
+        is possible.
     """
 
     off: tuple[str, ...] = ()
@@ -52,6 +55,7 @@ class Hints:
     chunk_rows: int = 1 << 17
     choices: Choices = field(default_factory=Choices)
     costs: str | None = None
+    rewrite: str = "auto"
 
     def on(self, rule: str) -> bool:
         """Whether a rule may fire."""
@@ -67,9 +71,12 @@ class Hints:
         budget = values.pop("step_budget", Hints().step_budget)
         chunk = values.pop("chunk_rows", Hints().chunk_rows)
         chosen = {name: values.pop(name) for name in _CHOICES if name in values}
+        rewrite = values.pop("rewrite", "auto")
+        if rewrite not in ("auto", "always"):
+            raise BindingError("The hint rewrite must be one of auto, always.")
         costs = _read_costs(values.pop("costs")) if "costs" in values else None
         if values:
-            known = ", ".join(("off", "search", "step_budget", "chunk_rows", "costs", *_CHOICES))
+            known = ", ".join(("off", "search", "step_budget", "chunk_rows", "costs", "rewrite", *_CHOICES))
             raise BindingError(f"There is no hint {next(iter(values))}.", cure=f"The hints are {known}.")
         for name, value in chosen.items():
             if value not in _CHOICES[name]:
@@ -82,7 +89,7 @@ class Hints:
             if not isinstance(value, int) or isinstance(value, bool) or value < 1:
                 raise BindingError(f"The hint {name} must be a positive whole number.")
         assert isinstance(search, str) and isinstance(budget, int) and isinstance(chunk, int)
-        return Hints(tuple(off), search, budget, chunk, Choices(**chosen), costs)  # type: ignore[arg-type]
+        return Hints(tuple(off), search, budget, chunk, Choices(**chosen), costs, str(rewrite))  # type: ignore[arg-type]
 
 
 def _read_costs(path: object) -> str:

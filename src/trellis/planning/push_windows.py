@@ -8,6 +8,7 @@ Before and after, for `(W (DOWN & FALL) W) & WIN` with WIN of 25 to 30 rows and 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from trellis.algebra.segments import Both, Chain, Either, Leaf, LogicalNode, Loop, TimeWindow, Window, Without
@@ -17,7 +18,12 @@ __all__ = ["fewest_rows", "most_rows", "push_windows"]
 
 def push_windows(node: LogicalNode, window: Window) -> LogicalNode:
     """The tree with every window as narrow as the nodes above and below allow."""
-    window = window & node.window & Window(fewest_rows(node), most_rows(node))
+    natural = tuple(TimeWindow(slot, None, most) for slot, most in most_times(node).items())
+    window = window & node.window & Window(fewest_rows(node), most_rows(node), natural)
+    if isinstance(node, (Chain, Both, Either)) and node.nested:
+        # What looks outside is a tree of its own, tested of the segment that its stand-in has.
+        apart = tuple(replace(item, part=push_windows(item.part, Window())) for item in node.nested)
+        node = replace(node, nested=apart)
     match node:
         case Leaf():
             return replace(node, window=window)
@@ -90,6 +96,36 @@ def most_rows(node: LogicalNode) -> int | None:
             most = None if len(known) < len(rows) else sum(known) - (1 - gap) * (len(known) - 1)
     bounds = [bound for bound in (most, node.window.most) if bound is not None]
     return min(bounds, default=None)
+
+
+def most_times(node: LogicalNode) -> dict[int, int]:
+    """How much time a segment of the node takes at most, by slot; slots without bound are missing."""
+    times: dict[int, int] = {}
+    match node:
+        case Leaf() | Without():
+            pass
+        case Both(parts=parts):
+            for part in parts:
+                for slot, most in most_times(part).items():
+                    times[slot] = min(times.get(slot, most), most)
+        case Either(parts=parts):
+            times = _all_of([most_times(part) for part in parts], max)
+        case Loop(body=body, most=most, gap=0) if most is not None:
+            times = {slot: bound * most for slot, bound in most_times(body).items()}
+        case Chain(parts=parts, gap=0):
+            # With shared rows nothing passes between the parts.
+            times = _all_of([most_times(part) for part in parts], sum)
+        case Chain() | Loop():
+            pass
+    for time in node.window.times:
+        if time.most is not None:
+            times[time.slot] = min(times.get(time.slot, time.most), time.most)
+    return times
+
+
+def _all_of(times: list[dict[int, int]], combine: Callable[[list[int]], int]) -> dict[int, int]:
+    slots = set(times[0]).intersection(*times)
+    return {slot: combine([known[slot] for known in times]) for slot in slots}
 
 
 def _linked(rows: int, times: int, gap: int) -> int:

@@ -47,8 +47,14 @@ def reads_segments(query: Query, functions: Mapping[str, int]) -> e.Call | None:
     return None
 
 
-def rewrite_rows(query: Query, functions: Mapping[str, int]) -> Query | None:
-    """The segment query that gives the same matches, None if there is none (or if it would change nothing)."""
+def rewrite_rows(query: Query, functions: Mapping[str, int], *, always: bool = False) -> Query | None:
+    """The segment query that gives the same matches, None if there is none.
+
+    Row patterns are searched as such unless they call a function of segments, or `always`: types of results and
+    errors (overflow, divisions by zero) are those of segments then.
+    """
+    if not always and reads_segments(query, functions) is None:
+        return None
     parts = _parts(query.pattern)
     if parts is None or query.rows_per_match is not RowsPerMatch.ONE or query.is_segmented:
         return None

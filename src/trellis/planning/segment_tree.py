@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from itertools import permutations
@@ -17,13 +18,15 @@ __all__ = ["TreeBuilder", "meet"]
 class TreeBuilder:
     """Builds the tree. `conditions` are the numbers of the conditions of each variable that look at itself only.
 
-    An occurrence of a variable with conditions that look at others (`watching`) gets an alias, listed in `aliases`.
+    An occurrence of a variable with conditions that look at others (`watching`: which) gets an alias, listed in
+    `aliases`. `places` counts in how many places each variable stands.
     """
 
     segments: frozenset[str]
     windows: Mapping[str, Window]
     conditions: Mapping[str, tuple[int, ...]]
-    watching: frozenset[str]
+    watching: Mapping[str, frozenset[str]]
+    places: Mapping[str, int]
     anchors: tuple[int, int] | None
     aliases: dict[str, str] = field(default_factory=dict)
 
@@ -35,7 +38,7 @@ class TreeBuilder:
             case p.Empty():
                 return None, True
             case p.Concat(parts=parts, apart=apart):
-                return self._chain(parts, 1 if apart or not any(map(self._has_segment, parts)) else 0)
+                return self._between_anchors(parts, 1 if apart or not any(map(self._has_segment, parts)) else 0)
             case p.And(parts=parts):
                 return self._both(parts)
             case p.Alt(options=options):
@@ -68,6 +71,22 @@ class TreeBuilder:
             self.aliases[alias] = name
             binds = (name, alias)
         return _leaf(self.conditions.get(name, ()), window, binds)
+
+    def _between_anchors(self, parts: tuple[p.Pattern, ...], gap: int) -> tuple[LogicalNode | None, bool]:
+        """A concatenation; anchors at its ends are conditions of the whole."""
+        first = 0
+        while first < len(parts) and parts[first] == p.Anchor(True):
+            first += 1
+        last = len(parts)
+        while last > first and parts[last - 1] == p.Anchor(False):
+            last -= 1
+        if first == last:
+            return self.build(parts[0])
+        node, absent = self._chain(parts[first:last], gap)
+        if node is not None:
+            for at_start, there in ((True, first > 0), (False, last < len(parts))):
+                node = self._anchored(node, self._anchor(at_start)) if there else node
+        return node, absent
 
     def _chain(self, parts: tuple[p.Pattern, ...], gap: int) -> tuple[LogicalNode | None, bool]:
         built: list[tuple[LogicalNode, bool]] = []
@@ -132,11 +151,17 @@ class TreeBuilder:
         nullable = least == 0 or absent
         # Iterations without rows do not count: a body that may be absent needs to be there once.
         least = 1 if absent else max(least, 1)
-        if most == 1:
-            # One turn: no loop, and no scope of its own.
+        if most == 1 and not self._has_scope(pattern.body):
+            # One turn is no loop.
             return body, nullable
         gap = 0 if self._has_segment(pattern.body) else 1
         return Loop(body, least, most, gap, Window()), nullable
+
+    def _has_scope(self, body: p.Pattern) -> bool:
+        """Whether a condition inside reads a variable that stands inside, and also outside: it means the one inside."""
+        inside = Counter(node.name for node in p.walk(body) if isinstance(node, p.Var))
+        read = {name for variable in inside for name in self.watching.get(variable, ())}
+        return any(inside[name] and inside[name] < self.places[name] for name in read)
 
     def _has_segment(self, pattern: p.Pattern) -> bool:
         return any(isinstance(node, p.Var) and node.name in self.segments for node in p.walk(pattern))

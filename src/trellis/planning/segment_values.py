@@ -149,7 +149,7 @@ class SegmentValues:
         times = type_.kind in _TIMES and node.function not in ("sum", "avg", "stddev_samp", "stddev_pop")
         if type_.kind not in _NUMBERS and not times:
             raise BindingError(
-                f"{node.function} needs numbers, not {self.columns.type_text(argument)}.",
+                f"{node.function.removesuffix('_samp')} needs numbers, not {self.columns.type_text(argument)}.",
                 cure="Cast the argument, for example to DOUBLE.",
                 span=argument.span or node.span,
             )

@@ -5,6 +5,7 @@ The physical tree is chosen by the workers, from statistics of the rows that the
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 
 from trellis.algebra import expression as e
@@ -128,16 +129,27 @@ class _Conditions:
         windows: dict[str, Window] = {}
         for variable, window in bound.windows:
             windows[variable] = windows.get(variable, Window()) & self._window(window)
-        builder = TreeBuilder(bound.segments, windows, own, frozenset(between), self._anchors())
+        watching = {
+            variable: frozenset().union(*map(_variables_in, conjuncts)) - {variable}
+            for variable, conjuncts in between.items()
+        }
+        places = Counter(node.name for node in p.walk(bound.pattern) if isinstance(node, p.Var))
+        builder = TreeBuilder(bound.segments, windows, own, watching, places, self._anchors())
         tree, _ = builder.build(bound.pattern)
         if tree is None:
-            raise BindingError("The pattern matches no segment: none of its parts has rows.")
+            first = next((node.span for node in p.walk(bound.pattern) if isinstance(node, p.Var)), None)
+            raise BindingError("The pattern matches no segment: none of its parts has rows.", span=first)
         lifted = {alias: self._lift(alias, between[variable], variable) for alias, variable in builder.aliases.items()}
         if lifted:
             self.rules.append(
                 f"place_filters: tested where all their variables are known ({', '.join(sorted(between))})"
             )
-        tree = place_filters(tree, lifted)
+        try:
+            tree = place_filters(tree, lifted)
+        except BindingError as error:
+            spans = [conjunct.span for conjuncts in between.values() for conjunct in conjuncts]
+            error.span = error.span or next((span for span in spans if span is not None), None)
+            raise
         whole = Window() if bound.within is None else self._window(bound.within)
         pushed = push_windows(tree, whole)
         if pushed != tree:
@@ -274,7 +286,7 @@ def _check_stretches(bound: BoundSegments, tree: LogicalNode) -> None:
                 case e.At(place=place) if place.offset and place.variables is not None:
                     names = tuple(place.variables)
             for name in names:
-                if name is not None and name != owner and not _is_stretch(tree, name):
+                if name is not None and name != owner and not _is_stretch(tree, owner, name):
                     raise BindingError(
                         f"{name} stands in several places or iterations: its rows are not one stretch.",
                         cure=f"Read first({name}.x) and last({name}.x) only, or name the whole stretch: "
@@ -283,8 +295,37 @@ def _check_stretches(bound: BoundSegments, tree: LogicalNode) -> None:
                     )
 
 
-def _is_stretch(tree: LogicalNode, name: str) -> bool:
-    """Whether the segments of a variable always make one stretch without holes."""
+def _is_stretch(tree: LogicalNode, owner: str | None, name: str) -> bool:
+    """Whether the segments of a variable that a condition of `owner` (or a measure) sees make one stretch."""
+    scopes = [tree] if owner is None else _scopes(tree, owner, name)
+    return all(_is_stretch_in(scope, name) for scope in scopes)
+
+
+def _scopes(tree: LogicalNode, owner: str, name: str) -> list[LogicalNode]:
+    """The innermost scopes around the places of `owner` in which the variable is bound."""
+    found: list[LogicalNode] = []
+
+    def visit(node: LogicalNode, scope: LogicalNode) -> None:
+        if owner in node.binds:
+            found.append(scope)
+        match node:
+            case (
+                Chain(parts=parts, nested=nested)
+                | Both(parts=parts, nested=nested)
+                | Either(parts=parts, nested=nested)
+            ):
+                for part in (*parts, *(item.part for item in nested)):
+                    visit(part, scope)
+            case Loop(body=body) | Without(body=body):
+                visit(body, body if _places(body, name) else scope)
+            case Leaf():
+                pass
+
+    visit(tree, tree)
+    return found
+
+
+def _is_stretch_in(tree: LogicalNode, name: str) -> bool:
     if _places(tree, name) > 1:
         return False
 
@@ -332,10 +373,14 @@ def _finish(bound: BoundSegments, measures: SegmentMeasures) -> tuple[tuple[str,
     """The columns of the result: keys, measures, and for all rows the columns of the input."""
     partition = list({name: measures.carried(expression) for name, expression in bound.partition_by}.items())
     listed = list(bound.measures)
-    if not listed and bound.order_by and bound.query.rows_per_match is RowsPerMatch.ONE:
+    rewritten = bool(bound.query.preference)
+    if not listed and not rewritten and bound.query.rows_per_match is RowsPerMatch.ONE:
         # Without measures nothing would tell the segments apart.
-        key = bound.order_by[0][1]
-        listed = [("match_start", e.At(key, Place(from_first=True))), ("match_end", e.At(key, Place()))]
+        if bound.order_by:
+            key = bound.order_by[0][1]
+            listed = [("match_start", e.At(key, Place(from_first=True))), ("match_end", e.At(key, Place()))]
+        else:
+            listed = [("match_rows", e.SegmentCall("rows", (), (None,)))]
     values = [(name, measures.finish(measure)) for name, measure in listed]
     if bound.query.rows_per_match is RowsPerMatch.ONE:
         return (*partition, *values)
