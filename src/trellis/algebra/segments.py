@@ -5,8 +5,7 @@ A segment runs from a start row to an end row of one series, both included. Ever
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from trellis.algebra.plan import Output, ProgramSpec, SlotSource
@@ -50,7 +49,7 @@ __all__ = [
     "late_names",
     "outside_negations",
     "walk_all",
-    "walk_physical",
+    "with_binds",
 ]
 
 
@@ -113,8 +112,9 @@ SegmentValue: TypeAlias = Read | Present | Function
 class Threshold:
     """A condition of the commonest shape: a number of the segment against a constant.
 
-    `step` is `-` or `/` between the last and the first value of slot `slots[0]` (`turned`: first before last), or the
-    name of a function. `comparison` is the number of the comparison in programs.
+    `step` is `-` or `/` between the last and the first value of slot `slots[0]` (`turned`: first before last), the
+    name of a function, or `row` for a truth value of the last (`turned`: first) row. `comparison` is the number of the
+    comparison in programs.
     """
 
     step: str
@@ -366,11 +366,14 @@ def bound_by(node: PhysicalNode) -> frozenset[str]:
     return own.union(*(bound_by(below) for below in inputs_of(node)))
 
 
-def walk_physical(node: PhysicalNode) -> Iterator[PhysicalNode]:
-    """The node and everything below it, top down."""
-    yield node
-    for below in inputs_of(node):
-        yield from walk_physical(below)
+def with_binds(node: PhysicalNode, wanted: frozenset[str]) -> PhysicalNode:
+    """The tree with the variables that somebody wants."""
+    below: dict[str, PhysicalNode] = {}
+    for name in ("left", "right", "body", "part"):
+        inner = getattr(node, name, None)
+        if inner is not None:
+            below[name] = with_binds(inner, wanted)
+    return replace(node, binds=tuple(name for name in node.binds if name in wanted), **below)  # type: ignore[arg-type]
 
 
 def gives_bits(tree: PhysicalNode) -> bool:

@@ -88,7 +88,8 @@ def _pairs(executor: Executor, space: Space) -> list[Extent] | _Blocks:
 
 def _scanned(executor: Executor, space: Space, scan: Scan) -> Iterator[Extent]:
     """What passes a scan, for some anchors at a time."""
-    sums = np.append(0, np.cumsum(space.high - space.low + 1)).astype(np.int64)
+    sums = np.zeros(len(space) + 1, np.int64)
+    np.cumsum(space.high - space.low + 1, out=sums[1:])
     total = int(sums[-1])
     executor.spend(total)
     executor.conditions.tested += total

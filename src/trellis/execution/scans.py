@@ -32,6 +32,8 @@ def find_scan(conditions: Conditions, node: Generate) -> Scan | None:
     rows = conditions.rows
     if threshold is None or any(not _is_plain(rows, slot) for slot in threshold.slots):
         return None
+    if threshold.step == "row":
+        return _scan_rows(rows, threshold) if node.window.most == 1 else None
     if threshold.step in ("-", "/"):
         return None if rows.whole[threshold.slots[0]] else _scan_steps(rows, threshold)
     if threshold.step in MOMENTS and node.index:
@@ -44,6 +46,18 @@ def _is_plain(rows: Rows, slot: int) -> bool:
     if rows.whole[slot]:
         return True
     return rows.once(("plain?", slot), lambda: bool(np.isfinite(rows.slots.floats[slot][rows.slots.known[slot]]).all()))
+
+
+def _scan_rows(rows: Rows, threshold: Threshold) -> Scan:
+    """Segments of one row, by a truth value of that row."""
+    true = (rows.slots.ints[threshold.slots[0]] != 0) & rows.slots.known[threshold.slots[0]]
+
+    def scan(by_end: bool, anchors: Ints, low: Ints, high: Ints, starts: Ints, ends: Ints) -> int:
+        found = anchors[true[anchors] & (low <= anchors) & (anchors <= high)]
+        starts[: len(found)] = ends[: len(found)] = found
+        return len(found)
+
+    return scan
 
 
 def _scan_steps(rows: Rows, threshold: Threshold) -> Scan:

@@ -14,9 +14,12 @@ from trellis.algebra.segments import TimeWindow, Window
 from trellis.execution.rows import Rows
 from trellis.execution.sets import keys_of
 from trellis.kernels.arrays import Bools, Ints
-from trellis.kernels.scans import spread_reach
+from trellis.kernels.scans import clip_ranges, spread_reach
 
 __all__ = ["Space", "clip", "contains", "fits", "full_space", "inside", "left_of", "limits", "right_of"]
+
+
+_NONE = np.zeros(0, np.int64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,23 +58,19 @@ def _clip(rows: Rows, space: Space, window: Window) -> Space:
         fit = fits(rows, anchors, low, window)
         return space if fit.all() else Space("exact", anchors[fit], low[fit], low[fit])
     backward = space.kind == "end"
-    if backward:
-        high = np.minimum(high, anchors - (window.least - 1))
-        if window.most is not None:
-            low = np.maximum(low, anchors - (window.most - 1))
-    else:
-        low = np.maximum(low, anchors + (window.least - 1))
-        if window.most is not None:
-            high = np.minimum(high, anchors + (window.most - 1))
-    for time in window.times:
-        reach = rows.reach_back(time) if backward else rows.reach(time)
-        if reach is not None:
-            low = np.maximum(low, reach[0][anchors])
-            high = np.minimum(high, reach[1][anchors])
-    some = high >= low
-    if some.all():
-        return Space(space.kind, anchors, low, high)
-    return Space(space.kind, anchors[some], low[some], high[some])
+    reaches = [rows.reach_back(time) if backward else rows.reach(time) for time in window.times]
+    most = rows.count if window.most is None else window.most
+    for reach in [known for known in reaches if known is not None] or [(_NONE, _NONE)]:
+        anchors, low, high = _clipped(anchors, low, high, backward, window.least, most, reach)
+    return Space(space.kind, anchors, low, high)
+
+
+def _clipped(
+    anchors: Ints, low: Ints, high: Ints, backward: bool, least: int, most: int, reach: tuple[Ints, Ints]
+) -> tuple[Ints, Ints, Ints]:
+    kept, first, last = (np.empty(len(anchors), np.int64) for _ in range(3))
+    count = clip_ranges(anchors, low, high, backward, least, most, reach[0], reach[1], kept, first, last)
+    return kept[:count], first[:count], last[:count]
 
 
 def unordered(rows: Rows, window: Window) -> tuple[TimeWindow, ...]:

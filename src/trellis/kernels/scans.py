@@ -16,6 +16,7 @@ __all__ = [
     "FIRST_LESS_LAST",
     "LAST_BY_FIRST",
     "LAST_LESS_FIRST",
+    "clip_ranges",
     "count_begins",
     "keep_ends",
     "scan_moments",
@@ -133,6 +134,41 @@ def scan_moments(
             starts[count] = start
             ends[count] = end
             count += there and _passes(comparison, value, bound)
+    return count
+
+
+@kernel
+def clip_ranges(
+    anchors: Ints,
+    low: Ints,
+    high: Ints,
+    backward: bool,
+    least: int,
+    most: int,
+    first: Ints,
+    last: Ints,
+    out_anchors: Ints,
+    out_low: Ints,
+    out_high: Ints,
+) -> int:
+    """What is left of ranges within a window of `least` to `most` rows; how many anchors have any.
+
+    `first` and `last` bound the other end for each anchor row, where they are not empty.
+    """
+    count = 0
+    for i in range(len(anchors)):
+        anchor = anchors[i]
+        if backward:
+            begin, end = max(low[i], anchor - (most - 1)), min(high[i], anchor - (least - 1))
+        else:
+            begin, end = max(low[i], anchor + (least - 1)), min(high[i], anchor + (most - 1))
+        if len(first) > 0:
+            begin, end = max(begin, first[anchor]), min(end, last[anchor])
+        if end >= begin:
+            out_anchors[count] = anchor
+            out_low[count] = begin
+            out_high[count] = end
+            count += 1
     return count
 
 

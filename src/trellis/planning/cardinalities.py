@@ -9,9 +9,10 @@ from trellis.algebra.segments import Both, Chain, Either, Leaf, LogicalNode, Loo
 from trellis.algebra.statistics import SegmentStatistics
 from trellis.planning.push_windows import fewest_rows
 
-__all__ = ["FILTER_SHARE", "Cardinalities", "Part", "distinct", "interval_window"]
+__all__ = ["FILTER_SHARE", "Cardinalities", "Part", "distinct", "distinct_rows", "interval_window"]
 
 _STEPS = 8
+_CLUMPED = 4.0
 # Of conditions between variables nothing is known beforehand.
 FILTER_SHARE = 0.33
 
@@ -24,6 +25,15 @@ def distinct(draws: float, things: float) -> float:
     if things <= 0:
         return 0.0
     return things * -math.expm1(-draws / things)
+
+
+def distinct_rows(segments: float, rows: float) -> float:
+    """In how many different rows so many matching segments start (or end).
+
+    Segments that match lie together: moved by a row, one often matches still. So they hit fewer rows than they would
+    by chance.
+    """
+    return distinct(segments / _CLUMPED, rows)
 
 
 @dataclass(slots=True)

@@ -59,7 +59,11 @@ class Costs:
     def condition(self, condition: SegmentCondition, rows: float, index: bool, *, first: bool = False) -> float:
         """Nanoseconds for one segment of so many rows; the `first` condition of a generator may be a scan."""
         threshold = condition.threshold
-        if first and threshold is not None and threshold.step in ("-", "/"):
+        if (
+            first
+            and threshold is not None
+            and (threshold.step in ("-", "/") or (threshold.step == "row" and rows <= 1))
+        ):
             return self.step
         cost = self.test + self.pair
         for value in condition.values:

@@ -38,10 +38,11 @@ from trellis.algebra.segments import (
     late_names,
     outside_negations,
     walk_all,
+    with_binds,
 )
 from trellis.algebra.statistics import SegmentStatistics
 from trellis.errors import UnsupportedError
-from trellis.planning.cardinalities import Cardinalities, distinct, interval_window
+from trellis.planning.cardinalities import Cardinalities, distinct, distinct_rows, interval_window
 from trellis.planning.generators import Chosen, Generators, by_cost
 from trellis.planning.search_spaces import EVERYWHERE, Looked, Spaces
 from trellis.planning.segment_costs import Costs
@@ -65,7 +66,9 @@ def optimize(
     for node in walk_all(tree):
         if isinstance(node, (Chain, Both, Either)):
             wanted = wanted.union(*(item.reads | {item.alias} for item in node.nested))
-    return _Optimizer(conditions, wanted, statistics, costs, choices).best(tree, EVERYWHERE)
+    chosen = _Optimizer(conditions, wanted, statistics, costs, choices).best(tree, EVERYWHERE)
+    # Without the variables that nobody asks for, equal parts are equal trees: these are run once.
+    return Chosen(chosen.cost, with_binds(chosen.tree, wanted))
 
 
 @dataclass(slots=True)
@@ -326,7 +329,7 @@ class _Optimizer:
             counts[side] = self.spaces.share(whole, interval_window(node, *part), spaces[side])
         if method != "merge":
             other = "left" if method == "right" else "right"
-            anchors = distinct(counts[other], self.spaces.rows)
+            anchors = distinct_rows(counts[other], self.spaces.rows)
             if wild:
                 reach = self.cards.length(node.window)
                 anchors = distinct(anchors * reach, self.spaces.rows)

@@ -21,6 +21,10 @@ _TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "=", "<>": "<>"}
 
 def find_threshold(condition: Expression, values: Mapping[e.Column, SegmentValue]) -> Threshold | None:
     """The threshold that a condition is, None if it is another one. `values` are what its columns stand for."""
+    flag = _value(condition, values)
+    if isinstance(flag, Read) and flag == Read(flag.slot, "", flag.from_first):
+        # A truth value that Spark computed for each row.
+        return Threshold("row", (flag.slot,), COMPARISONS["<>"], 0.0, turned=flag.from_first)
     if not isinstance(condition, e.Operator) or condition.symbol not in _TURNED:
         return None
     left, right = condition.operands

@@ -34,6 +34,7 @@ def compile_segment_joins() -> None:
     pairs.reach_rows(rows, flags, begins, 0, 0, rows, rows, np.ones(1, np.int64))
     pairs.skip_matches(none, none, none, none, True, False, np.zeros(0, np.bool_))
     scans.count_begins(none, begins)
+    scans.clip_ranges(none, none, none, False, 1, 1, none, none, none, none, none)
     scans.spread_reach(none, none, none, rows, rows.copy())
     scans.keep_ends(none, none, rows, none, none)
 
