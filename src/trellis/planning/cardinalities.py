@@ -41,11 +41,25 @@ class Cardinalities:
     """Estimates over the whole of the rows, each made once."""
 
     statistics: SegmentStatistics
-    _known: dict[LogicalNode, float] = field(default_factory=dict)
-    _parts: dict[Part, float] = field(default_factory=dict)
+    _known: dict[int, float] = field(default_factory=dict)
+    _parts: dict[tuple[int, int, int], float] = field(default_factory=dict)
+    _windows: dict[tuple[int, int, int], Window] = field(default_factory=dict)
+    _cells: dict[Window, float] = field(default_factory=dict)
+
+    def window(self, chain: Chain, first: int, last: int) -> Window:
+        """The window of some neighbouring parts of a chain."""
+        key = (id(chain), first, last)
+        if key not in self._windows:
+            self._windows[key] = interval_window(chain, first, last)
+        return self._windows[key]
 
     def cells(self, window: Window) -> float:
         """How many segments lie within a window."""
+        if window not in self._cells:
+            self._cells[window] = self._count_cells(window)
+        return self._cells[window]
+
+    def _count_cells(self, window: Window) -> float:
         statistics = self.statistics
         if window in statistics.cells:
             return statistics.cells[window]
@@ -68,9 +82,10 @@ class Cardinalities:
 
     def of(self, node: LogicalNode) -> float:
         """How many segments a node holds."""
-        if node not in self._known:
-            self._known[node] = min(self._estimate(node), self.cells(node.window))
-        return self._known[node]
+        # Nodes are told apart by identity: to hash a tree is to walk it.
+        if id(node) not in self._known:
+            self._known[id(node)] = min(self._estimate(node), self.cells(node.window))
+        return self._known[id(node)]
 
     def _estimate(self, node: LogicalNode) -> float:
         cells = self.cells(node.window)
@@ -101,19 +116,20 @@ class Cardinalities:
 
     def part(self, part: Part) -> float:
         """How many segments some neighbouring parts of a chain hold."""
-        if part not in self._parts:
-            chain, first, last = part
+        chain, first, last = part
+        key = (id(chain), first, last)
+        if key not in self._parts:
             if first == last:
                 result = self.of(chain.parts[first])
             else:
                 left, right = (chain, first, last - 1), (chain, last, last)
-                result = self.joined(left, right, interval_window(*part))
+                result = self.joined(left, right, self.window(*part))
                 if all(chain.optional[first:last]):
                     result += self.part(right)
                 if chain.optional[last]:
                     result += self.part(left)
-            self._parts[part] = max(result, 1e-3)
-        return self._parts[part]
+            self._parts[key] = max(result, 1e-3)
+        return self._parts[key]
 
     def joined(self, left: Part, right: Part, window: Window) -> float:
         """How many segments there are that begin with one side and end with the other, each counted once."""
@@ -126,7 +142,7 @@ class Cardinalities:
         if right[1] == right[2] and wild[2]:
             return min(distinct(self.part(left), self.statistics.rows) / self.statistics.rows * cells, cells)
         pairs = self.part(left) * self.part(right) / max(self.statistics.rows, 1)
-        return distinct(pairs * self.fit(interval_window(*left), interval_window(*right), window, chain.gap), cells)
+        return distinct(pairs * self.fit(self.window(*left), self.window(*right), window, chain.gap), cells)
 
     def fit(self, left: Window, right: Window, whole: Window, gap: int) -> float:
         """Which share of two segments in a row lies within a window, if lengths are spread evenly."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from trellis.algebra.segments import LogicalNode, Window
@@ -20,7 +20,7 @@ class Looked(NamedTuple):
 
     def rounded(self) -> tuple[str, int]:
         """The space as a key: what differs little costs the same."""
-        return self.kind, round(4 * math.log2(max(self.amount, 0.01)))
+        return self.kind, round(math.log2(max(self.amount, 0.01)))
 
 
 EVERYWHERE = Looked("full", 0.0)
@@ -33,18 +33,20 @@ class Spaces:
     """Sizes of search spaces, and of those that operators give to their inputs."""
 
     cards: Cardinalities
+    rows: float = field(init=False)
+    _passed: dict[Looked, float] = field(init=False, default_factory=dict)
 
-    @property
-    def rows(self) -> float:
-        """All rows, as a float."""
-        return float(max(self.cards.statistics.rows, 1))
+    def __post_init__(self) -> None:
+        self.rows = float(max(self.cards.statistics.rows, 1))
 
     def rows_in(self, looked: Looked) -> float:
         """How many rows operators pass over: all, unless the space has few."""
         if looked.kind == "full":
             return self.rows
-        covered = max(self.inside(looked).amount, 1.0)
-        return covered if covered < self.rows * _FEW else self.rows
+        if looked not in self._passed:
+            covered = max(self.inside(looked).amount, 1.0)
+            self._passed[looked] = covered if covered < self.rows * _FEW else self.rows
+        return self._passed[looked]
 
     def anchors(self, looked: Looked) -> float:
         """How many anchors a space has."""

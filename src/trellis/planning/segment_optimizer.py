@@ -42,7 +42,7 @@ from trellis.algebra.segments import (
 )
 from trellis.algebra.statistics import SegmentStatistics
 from trellis.errors import UnsupportedError
-from trellis.planning.cardinalities import Cardinalities, distinct, distinct_rows, interval_window
+from trellis.planning.cardinalities import Cardinalities, distinct, distinct_rows
 from trellis.planning.generators import Chosen, Generators, by_cost
 from trellis.planning.search_spaces import EVERYWHERE, Looked, Spaces
 from trellis.planning.segment_costs import Costs
@@ -204,7 +204,7 @@ class _Optimizer:
         key = (id(node), first, last, *looked.rounded())
         if key in self._memo:
             return self._memo[key]
-        window = interval_window(node, first, last)
+        window = self.cards.window(node, first, last)
         options: list[Chosen] = []
         if self._pads(node, first):
             options += self._pad(node, first + 1, last, looked, window, before=node.parts[first])
@@ -252,7 +252,7 @@ class _Optimizer:
             return []
         below = self.spaces.right(looked) if before is not None else self.spaces.left(looked)
         inner = self._chain(node, first, last, below)
-        count = self.spaces.share(self.cards.part((node, first, last)), interval_window(node, first, last), below)
+        count = self.spaces.share(self.cards.part((node, first, last)), self.cards.window(node, first, last), below)
         out = self.spaces.share(self.cards.cells(window), window, looked)
         sizes = [part.wild if isinstance(part, Leaf) else 0 for part in (before, after)]
         options = []
@@ -326,7 +326,7 @@ class _Optimizer:
         counts: dict[str, float] = {}
         for side, part in (("left", left), ("right", right)):
             whole = self.cards.part((node, *part))
-            counts[side] = self.spaces.share(whole, interval_window(node, *part), spaces[side])
+            counts[side] = self.spaces.share(whole, self.cards.window(node, *part), spaces[side])
         if method != "merge":
             other = "left" if method == "right" else "right"
             anchors = distinct_rows(counts[other], self.spaces.rows)
@@ -335,7 +335,7 @@ class _Optimizer:
                 anchors = distinct(anchors * reach, self.spaces.rows)
             part = left if method == "left" else right
             spaces[method] = Looked("end" if method == "left" else "start", anchors)
-            led = self.spaces.share(self.cards.part((node, *part)), interval_window(node, *part), spaces[method])
+            led = self.spaces.share(self.cards.part((node, *part)), self.cards.window(node, *part), spaces[method])
             counts[method] = min(counts[method], led)
         one = self._chain(node, *left, spaces["left"])
         two = self._chain(node, *right, spaces["right"])
