@@ -11,6 +11,7 @@ import pyarrow as pa
 import local
 from trellis.algebra.expression import Expression
 from trellis.algebra.plan import ScanPlan
+from trellis.algebra.query import Query
 from trellis.algebra.segments import Choices, SegmentPlan
 from trellis.analysis.schema import Schema
 from trellis.analysis.segments import bind_segments
@@ -23,10 +24,11 @@ Row = Mapping[str, Any]
 
 
 def plan_clause(
-    clause: str, schema: Sequence[tuple[str, str]], args: Mapping[str, object], choices: Choices | None = None
-) -> ScanPlan:
+    clause: str | Query, schema: Sequence[tuple[str, str]], args: Mapping[str, object], choices: Choices | None = None
+) -> ScanPlan[SegmentPlan]:
     """Parse, bind and plan a clause."""
-    bound = bind_segments(parse_clause_text(clause), Schema(tuple(schema)), args, {})
+    query = parse_clause_text(clause) if isinstance(clause, str) else clause
+    bound = bind_segments(query, Schema(tuple(schema)), args, {})
     types = dict(schema)
 
     def types_of(expressions: Sequence[Expression]) -> list[str]:
@@ -38,7 +40,7 @@ def plan_clause(
 
 
 def run(
-    clause: str,
+    clause: str | Query,
     rows: Sequence[Row],
     schema: Sequence[tuple[str, str]],
     args: Mapping[str, object] | None = None,

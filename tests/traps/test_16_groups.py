@@ -65,3 +65,12 @@ def test_many_tiny_groups(condition: str) -> None:
 def test_no_rows_at_all() -> None:
     for mode in ("ONE ROW PER MATCH", "ALL ROWS PER MATCH", "ALL ROWS PER MATCH WITH UNMATCHED ROWS"):
         assert local.run(f"PARTITION BY k ORDER BY id {mode} PATTERN (A*)", [], _SCHEMA) == []
+
+
+def test_a_series_forgets_the_one_before() -> None:
+    """The end of a series has the number of the next one's first row: states that failed there must be forgotten."""
+    rows = [{"k": 1, "t": 0, "x": 0}, {"k": 2, "t": 1, "x": 2}, {"k": 2, "t": 2, "x": 0}]
+    clause = """PARTITION BY k ORDER BY t MEASURES Z.t AS z PATTERN (A* B Z)
+                DEFINE B AS x > 1, Z AS LAST(B.x) - FIRST(B.x) <= 1"""
+    schema = [("k", "int"), ("t", "int"), ("x", "int")]
+    assert local.run(clause, rows, schema) == [{"k": 2, "z": 2}]

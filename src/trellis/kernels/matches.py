@@ -69,6 +69,9 @@ def find_matches(
             else:
                 for k in range(((high - low + 1) * width >> 3) + 1):
                     work.failed[k] = 0
+                # The end of one series is the start of the next: what failed there says nothing here.
+                work.epoch[0] += 1
+                work.epoch[1] = 0
         while progress[1] < high:
             start = progress[1]
             if by_table:
