@@ -18,7 +18,8 @@ __all__ = ["Costs", "FunctionCost", "default_costs", "read_costs"]
 class FunctionCost:
     """A function from rows (`fixed` + `row` * rows + `square` * rows²) and from an index (`build` a row, `lookup`).
 
-    `per_length`: the index is a table, with an entry for each row and each length.
+    `per_length`: the index is a table, with an entry for each row and each length. `scanned`: a comparison with a
+    constant is looked up for whole ranges at once.
     """
 
     fixed: float
@@ -27,6 +28,7 @@ class FunctionCost:
     build: float = 0.0
     lookup: float = 0.0
     per_length: bool = False
+    scanned: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +72,7 @@ class Costs:
             cost += self.read
             if isinstance(value, Function) and value.name in self.functions:
                 function = self.functions[value.name]
-                if index and function.lookup and first and threshold is not None and not function.per_length:
+                if index and first and threshold is not None and function.scanned:
                     return function.lookup
                 if index and function.lookup:
                     cost += function.lookup

@@ -192,8 +192,11 @@ class _Optimizer:
 
     def _entered(self, looked: Looked) -> float:
         """What an operator costs before it does anything: limits for all rows, or a copy of the few that matter."""
-        rows = self.spaces.rows_in(looked)
-        return rows * (self.costs.row if looked.kind == "full" or rows >= self.spaces.rows else self.costs.copy)
+        rows, every = self.spaces.rows_in(looked), self.spaces.rows
+        if looked.kind == "full" or rows >= every:
+            return rows * self.costs.row
+        # To find the few, all are passed over once.
+        return rows * self.costs.copy + every * self.costs.row / 2
 
     # Concatenation.
 

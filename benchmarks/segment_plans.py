@@ -1,0 +1,272 @@
+"""The plans of segment templates, timed: the optimizer's choice, forced plans, and automata as baselines.
+
+Equal trees are one plan and have one time, however they were asked for. All plans and baselines of a parameter set run
+in turns (A B C, A B C, …), so that what slows the machine down hits all alike; the best run of each counts. Every run
+is compared with the hand-compiled automaton: the same segments, in the same order.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from afa import AFA, Executor
+from segment_data import SegmentData, trim
+from segment_engine import Prepared, prepare
+from segment_templates import Parameters, Template
+from segment_truth import SAMPLES, sample_of
+
+from trellis.algebra.segments import Choices, PhysicalNode
+from trellis.algebra.statistics import SegmentStatistics
+from trellis.errors import ResourceError
+from trellis.execution.segments import Finder
+from trellis.spark.segment_worker import choose_tree
+
+try:
+    from automaton import AUTOMATON
+except ImportError:  # it is a baseline, not a condition
+    AUTOMATON: dict[str, Executor] = {}  # type: ignore[no-redef]
+
+__all__ = ["FORCED", "Small", "Timing", "check_small", "forms_of", "ndcg", "time_template", "whole_run"]
+
+Array = np.ndarray[Any, Any]
+
+# A plan that looks at more segments, or wants more memory for bits, is given up.
+_BUDGET = 200_000_000
+_BAND_BYTES = 2 << 30
+# What takes longer is run once.
+_LONG = 2.0
+
+FORCED = {
+    "pr_left": Choices(order="left", join="probe"),
+    "pr_right": Choices(order="right", join="probe"),
+    "sm_left": Choices(order="left", join="merge"),
+    "sm_right": Choices(order="right", join="merge"),
+}
+_OTHERS = {
+    "batch": Choices(join="merge"),
+    "index": Choices(generator="index"),
+    "filter": Choices(generator="filter"),
+    "bands": Choices(sets="bands"),
+    "pairs": Choices(sets="pairs"),
+}
+
+
+def forms_of(template: Template) -> dict[str, Choices]:
+    """The forced plans of the paper's table 4; where there is a negation, in both of its forms."""
+    if "~" not in template.pattern:
+        return dict(FORCED)
+    materialized = {name: replace(choices, negation="materialize") for name, choices in FORCED.items()}
+    probed = {f"{name}_pnot": replace(choices, negation="probe") for name, choices in FORCED.items()}
+    return {**materialized, **probed}
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """One parameter set: seconds of each way to run it (infinite: given up), estimates, and what differed.
+
+    `planning` is what statistics and the choice of the optimizer's plan took; `planning_batch` that of the batch plan.
+    `plans` numbers the trees: equal numbers are equal trees.
+    """
+
+    template: str
+    dataset: str
+    parameters: Parameters
+    matches: int
+    rows: int
+    seconds: dict[str, float]
+    estimates: dict[str, float]
+    plans: dict[str, int]
+    planning: float
+    planning_batch: float
+    differing: list[str] = field(default_factory=list)
+
+    def whole(self) -> float:
+        """The optimizer's plan with its planning."""
+        return self.seconds["optimizer"] + self.planning
+
+    def methods(self) -> list[str]:
+        """The plans that slow-downs and ranks are about."""
+        return [name for name in self.plans if name not in ("index", "filter", "bands", "pairs")]
+
+    def run(self) -> set[int]:
+        """The plans that were run to the end."""
+        return {number for name, number in self.plans.items() if math.isfinite(self.seconds[name])}
+
+    def fastest(self) -> float:
+        """The fastest of the plans."""
+        return min(self.seconds[name] for name in self.methods())
+
+    def score(self, *, distinct: bool = False) -> float:
+        """NDCG of the plans; `distinct` counts equal plans once."""
+        names = self.methods()
+        if distinct:
+            names = list({self.plans[name]: name for name in names}.values())
+        return ndcg([self.estimates[name] for name in names], [self.seconds[name] for name in names])
+
+
+def ndcg(estimates: Sequence[float], seconds: Sequence[float]) -> float:
+    """How well the order of estimates agrees with that of times: 1 is the same order.
+
+    The relevance of a plan is r = fastest / its time; the gain 2^r - 1 is divided by log2(place + 1).
+    """
+    relevance = [min(seconds) / one for one in seconds]
+    order = sorted(range(len(estimates)), key=lambda i: estimates[i])
+
+    def gain(values: Sequence[float]) -> float:
+        return sum((2**value - 1) / math.log2(place + 2) for place, value in enumerate(values))
+
+    return gain([relevance[i] for i in order]) / gain(sorted(relevance, reverse=True))
+
+
+def _limited(prepared: Prepared) -> Prepared:
+    return replace(prepared, plan=replace(prepared.plan, budget=_BUDGET))
+
+
+Job = Callable[[], tuple[Array, Array, float]]
+
+
+def _timed(executor: Executor, data: SegmentData, parameters: Parameters) -> Job:
+    def job() -> tuple[Array, Array, float]:
+        began = time.perf_counter()
+        starts, ends = executor(data, parameters)
+        return starts, ends, time.perf_counter() - began
+
+    return job
+
+
+def _in_turns(jobs: Mapping[Any, Job], repeats: int) -> tuple[dict[Any, float], dict[Any, tuple[Array, Array]]]:
+    """The best seconds of each job, infinite where it gave up, and what it found."""
+    best: dict[Any, float] = {}
+    found: dict[Any, tuple[Array, Array]] = {}
+    for _ in range(repeats):
+        for name, job in jobs.items():
+            if best.get(name, 0.0) > _LONG:
+                continue
+            try:
+                starts, ends, seconds = job()
+            except (ResourceError, MemoryError):
+                best[name] = math.inf
+                continue
+            found.setdefault(name, (starts, ends))
+            best[name] = min(best.get(name, math.inf), seconds)
+    return best, found
+
+
+def _too_wide(choices: Choices, statistics: SegmentStatistics) -> bool:
+    words = max((statistics.longest + 63) >> 6, 1)
+    return choices.sets == "bands" and statistics.rows * words * 8 > _BAND_BYTES
+
+
+def time_template(template: Template, data: SegmentData, parameters: Parameters, repeats: int) -> Timing:
+    """Run every plan and every baseline of a parameter set."""
+    prepared = _limited(prepare(template, data, parameters))
+    choices = {"optimizer": Choices(), **forms_of(template), **_OTHERS}
+    trees: dict[PhysicalNode, int] = {}
+    plans: dict[str, int] = {}
+    estimates: dict[str, float] = {}
+    planning: dict[str, float] = {}
+    wide: set[str] = set()
+    for name, one in choices.items():
+        often = repeats if name in ("optimizer", "batch") else 1
+        tried = [prepared.choose(one) for _ in range(often)]
+        chosen, statistics, _ = tried[0]
+        planning[name] = min(seconds for _, _, seconds in tried)
+        estimates[name] = chosen.cost
+        plans[name] = trees.setdefault(chosen.tree, len(trees))
+        if _too_wide(one, statistics):
+            wide.add(name)
+    run = {plans[name] for name in plans if name not in wide}
+    jobs: dict[Any, Job] = {
+        number: lambda tree=tree: prepared.run(tree)  # type: ignore[misc]
+        for tree, number in trees.items()
+        if number in run
+    }
+    for name, executors in (("hand", AFA), ("automaton", AUTOMATON)):
+        if template.name in executors:
+            executors[template.name](trim(data, 1, 100), parameters)  # compiled before it is timed
+            jobs[name] = _timed(executors[template.name], data, parameters)
+    best, found = _in_turns(jobs, repeats)
+    truth = found["hand"]
+    differing = [str(name) for name, pairs in found.items() if not all(map(np.array_equal, pairs, truth))]
+    seconds = {name: best.get(plans[name], math.inf) for name in plans}
+    seconds |= {name: best[name] for name in ("hand", "automaton") if name in best}
+    return Timing(
+        template.name,
+        data.name,
+        parameters,
+        len(truth[0]),
+        data.rows,
+        seconds,
+        estimates,
+        plans,
+        planning["optimizer"],
+        planning["batch"],
+        differing,
+    )
+
+
+def whole_run(prepared: Prepared) -> tuple[float, float]:
+    """Seconds of planning, and of everything, as a worker does it: the plan is chosen with the first slice of rows."""
+    planning = 0.0
+
+    def choose(*arguments: Any) -> PhysicalNode:
+        nonlocal planning
+        began = time.perf_counter()
+        tree = choose_tree(*arguments)
+        planning = time.perf_counter() - began
+        return tree
+
+    began = time.perf_counter()
+    Finder(prepared.plan, choose).find(prepared.offsets, prepared.slots, prepared.program)
+    return planning, time.perf_counter() - began
+
+
+@dataclass(frozen=True, slots=True)
+class Small:
+    """A parameter set on a few rows against the definition: how many segments, loosened or not, and what differed."""
+
+    template: str
+    dataset: str
+    rows: int
+    matches: int
+    loosened: bool
+    plans: int
+    differing: list[str]
+
+
+def check_small(template: Template, data: SegmentData, parameters: Parameters) -> Small:
+    """All plans of a parameter set against `naive_segments`; with looser parameters too where nothing matches."""
+    sample = SAMPLES[template.name]
+    few = _small(template.name, data)
+    differing: list[str] = []
+    plans = 0
+    tried = [parameters, sample.loosened(parameters)] if sample.loose else [parameters]
+    for some in tried:
+        expected = sample.expected(few, some)
+        prepared = prepare(template, few, some)
+        for name, one in {"optimizer": Choices(), **forms_of(template), **_OTHERS}.items():
+            starts, ends, _ = prepared.run(prepared.choose(one)[0].tree)
+            plans += 1
+            pairs = list(zip(starts.tolist(), ends.tolist(), strict=True))
+            if set(pairs) != expected or len(pairs) != len(expected):
+                differing.append(f"{name} {some}")
+        if expected:
+            break
+    if differing:
+        print(f"  {template.name}: DIFFERS {differing[:3]}", file=sys.stderr, flush=True)
+    return Small(template.name, data.name, few.rows, len(expected), some is not parameters, plans, differing)
+
+
+_samples: dict[tuple[str, str], SegmentData] = {}
+
+
+def _small(name: str, data: SegmentData) -> SegmentData:
+    if (name, data.name) not in _samples:
+        _samples[name, data.name] = sample_of(name, data)
+    return _samples[name, data.name]
