@@ -68,29 +68,31 @@ class Finder:
 
     def _slices(self, rows: Rows) -> Iterator[tuple[Rows, Space | None, int]]:
         """The chunk in pieces, where it is long and segments are short, each with the rows that its segments need."""
-        most = self.plan.tree.window.most
-        if rows.count <= 2 * _MOST_ROWS or most is None or most > _MOST_ROWS // 4:
+        last = self._last_rows(rows)
+        if rows.count <= 2 * _MOST_ROWS or last is None:
             yield rows, None, 0
             return
         for first in range(0, rows.count, _MOST_ROWS):
             stop = min(first + _MOST_ROWS, rows.count)
             low = max(int(rows.first[first]), first - self.plan.reach)
-            high = min(int(rows.stop[stop - 1]), stop + most + self.plan.reach)
-            inner = rows.offsets[(rows.offsets > low) & (rows.offsets < high)]
-            offsets = np.concatenate([[low], inner, [high]]).astype(np.int64) - low
-            slots = Slots(
-                np.ascontiguousarray(rows.slots.ints[:, low:high]),
-                np.ascontiguousarray(rows.slots.floats[:, low:high]),
-                np.ascontiguousarray(rows.slots.known[:, low:high]),
-                rows.slots.pair_ints,
-                rows.slots.pair_floats,
-                rows.slots.pair_known,
-            )
-            part = Rows(offsets, slots, rows.whole, rows.scales, rows.longest)
+            high = min(int(rows.stop[stop - 1]), int(last[first:stop].max()) + 1 + self.plan.reach)
+            part = _part_of(rows, low, high)
             every = full_space(part)
             mine = (every.anchors >= first - low) & (every.anchors < stop - low)
             space = Space("start", every.anchors[mine], every.low[mine], every.high[mine])
             yield part, (None if mine.all() else space), low
+
+    def _last_rows(self, rows: Rows) -> Ints | None:
+        """The last row that a segment from each row may reach; None if nothing bounds it well."""
+        window = self.plan.tree.window
+        last = rows.stop - 1
+        if window.most is not None:
+            last = np.minimum(last, np.arange(rows.count) + window.most - 1)
+        for time in window.times:
+            reach = rows.reach(time) if time.most is not None else None
+            last = last if reach is None else np.minimum(last, reach[1])
+        longest = int((last - np.arange(rows.count)).max(initial=0))
+        return last if longest <= _MOST_ROWS // 4 else None
 
     def _finish(self, rows: Rows, found: Segments) -> Matches:
         starts, ends = found.pairs()
@@ -135,6 +137,21 @@ class Finder:
         starts, ends = found.pairs() if boundary.variable is None else found.bindings[boundary.variable]
         rows = starts if boundary.at_start else ends
         return -rows if boundary.latest else rows
+
+
+def _part_of(rows: Rows, low: int, high: int) -> Rows:
+    """Neighbouring rows as a chunk of their own; series may be cut."""
+    inner = rows.offsets[(rows.offsets > low) & (rows.offsets < high)]
+    offsets = np.concatenate([[low], inner, [high]]).astype(np.int64) - low
+    slots = Slots(
+        np.ascontiguousarray(rows.slots.ints[:, low:high]),
+        np.ascontiguousarray(rows.slots.floats[:, low:high]),
+        np.ascontiguousarray(rows.slots.known[:, low:high]),
+        rows.slots.pair_ints,
+        rows.slots.pair_floats,
+        rows.slots.pair_known,
+    )
+    return Rows(offsets, slots, rows.whole, rows.scales, rows.longest)
 
 
 def _moved(segments: Segments, base: int) -> Segments:
