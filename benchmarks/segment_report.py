@@ -41,8 +41,9 @@ rebound and head_shldr, Trellis is ahead; where the automaton's first part is al
 AFA_Q2) or where it needs to remember one value only (OpenCEP_Q1), it is not. OpenCEP_Q1 joins all pairs of A1 and A2,
 then of A3, with their segments: 3 million rows of work for 22,000 results.
 
-*Batch mode.* The paper's probes save evaluations of conditions. Here bands of bits make the batch operators cheap, equal
-parts (UP1, UP2, UP3) are evaluated once, and ranges of conditions are scanned in compiled loops: there is less to save.
+*Batch mode.* The paper's probes save evaluations of conditions. Here bands of bits make the batch operators cheap,
+equal parts (UP1, UP2, UP3) are evaluated once, and ranges of conditions are scanned in compiled loops: there is less
+to save.
 Without planning the median is just below the bar; planning is the rest.
 
 *Cost constants.* `benchmarks/calibrate.py` fits all constants to 315 runs of single operators. Its set was closer for
