@@ -64,6 +64,9 @@ def pytest_configure(config: pytest.Config) -> None:
     if os.environ.get("NUMBA_DISABLE_JIT") == "1":
         # Compiled integers wrap silently, as hashing wants; numpy's scalars, which stand in for them, warn.
         config.addinivalue_line("filterwarnings", "ignore:overflow encountered in scalar:RuntimeWarning")
+        # So do divisions: kernels throw the quotient away where the divisor is zero.
+        config.addinivalue_line("filterwarnings", "ignore:divide by zero encountered in scalar:RuntimeWarning")
+        config.addinivalue_line("filterwarnings", "ignore:invalid value encountered in scalar:RuntimeWarning")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
