@@ -31,7 +31,7 @@ from trellis.planning.scan import plan_scan
 from trellis.planning.segments import plan_segments
 from trellis.segment_functions import registered
 from trellis.spark.batch import run_scan
-from trellis.spark.counts import Counts
+from trellis.spark.counts import Counts, run_counted
 from trellis.spark.projection import Session, refused
 from trellis.spark.segment_sample import sampled_tree
 from trellis.spark.warmup import start_warmup
@@ -121,7 +121,7 @@ def explain(
     session = Session(_session(spark, frames, args), dict(args or {}), dict(frames))
     result, plans = _run(text, session, Hints.of(hints), counted=analyze)
     if analyze:
-        result.write.format("noop").mode("overwrite").save()
+        run_counted(result, [counts for *_, counts in plans if counts is not None])
     if not plans:
         return "There is no MATCH_RECOGNIZE in this statement: Spark runs it as it is."
     return "\n\n\n".join(_explained(*explained) for explained in plans)
@@ -169,7 +169,8 @@ class RowPattern(QueryBuilder):
             session = Session(frame.sparkSession)
             plan = _plan(query, frame, session, Hints.of(hints))
             if analyze:
-                run_scan(plan, frame, session, counts, registered()).write.format("noop").mode("overwrite").save()
+                assert counts is not None
+                run_counted(run_scan(plan, frame, session, counts, registered()), [counts])
         return _explained(query, plan, frame, session, counts)
 
 

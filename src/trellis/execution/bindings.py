@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from trellis.execution.sets import Segments, begins_of, keys_of
 from trellis.kernels.arrays import Ints
 from trellis.kernels.pairs import fill_pairs, join_pairs
 
-__all__ = ["combine", "equal_places", "following_places", "hull", "pad_places"]
+__all__ = ["bindings_at", "combine", "equal_places", "following_places", "hull", "pad_places"]
 
 Spend = Callable[[int], None]
 
@@ -24,14 +24,29 @@ def hull(one: Extent, other: Extent) -> Extent:
     return starts, np.maximum(one[1], other[1])
 
 
-def combine(pairs: Extent, left: Segments, right: Segments, left_places: Ints, right_places: Ints) -> Segments:
-    """Segments (`pairs`) with the bindings of both sides, which stand at the given places there."""
+def bindings_at(
+    left: Segments, right: Segments, left_places: Ints, right_places: Ints, names: Collection[str] | None = None
+) -> dict[str, Extent]:
+    """The bindings of pairs of segments, which stand at the given places of the two sides."""
     bindings: dict[str, Extent] = {}
     for side, places in ((left, left_places), (right, right_places)):
         for name, (starts, ends) in side.bindings.items():
-            taken = starts[places], ends[places]
-            bindings[name] = hull(bindings[name], taken) if name in bindings else taken
-    return Segments(pairs, bindings=bindings)
+            if names is None or name in names:
+                taken = starts[places], ends[places]
+                bindings[name] = hull(bindings[name], taken) if name in bindings else taken
+    return bindings
+
+
+def combine(
+    pairs: Extent,
+    left: Segments,
+    right: Segments,
+    left_places: Ints,
+    right_places: Ints,
+    names: Collection[str] | None = None,
+) -> Segments:
+    """Segments (`pairs`) with the bindings of both sides, or some of them."""
+    return Segments(pairs, bindings=bindings_at(left, right, left_places, right_places, names))
 
 
 def equal_places(left: Segments, right: Segments) -> tuple[Ints, Ints]:

@@ -132,6 +132,9 @@ class Executor:
                 return repeat(self, node, space, wanted)
             case Filter(body=body, conditions=numbers):
                 reads = frozenset(name for number in numbers for name in self.conditions.conditions[number].reads)
+                if isinstance(body, Join) and numbers and not _stands_alone(body, wanted | reads):
+                    joined = join(self, body, space, wanted | reads, numbers, wanted)
+                    return joined.keep(wanted, self.rows.count)
                 result = self.run(body, space, wanted | reads, in_order=False)
                 environment = self.environment(result)
                 passed = self.conditions.hold(numbers, environment, False, (1, self.rows.longest))
@@ -218,3 +221,8 @@ class Executor:
             name: (np.full(count, start, np.int64), np.full(count, end, np.int64))
             for name, (start, end) in self.outer.items()
         }
+
+
+def _stands_alone(node: Join, names: frozenset[str]) -> bool:
+    """Whether a join gives more than pairs of its sides: one of them alone, or a variable of the whole."""
+    return node.left_optional or node.right_optional or bool(names & set(node.binds))

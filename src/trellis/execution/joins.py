@@ -9,7 +9,7 @@ import numpy as np
 
 from trellis.algebra.segments import Join, Pad, bound_by
 from trellis.execution import sets
-from trellis.execution.bindings import combine, following_places, pad_places
+from trellis.execution.bindings import bindings_at, combine, following_places, pad_places
 from trellis.execution.sets import Segments, band_width, begins_of
 from trellis.execution.spaces import Space, inside, left_of, limits, right_of
 from trellis.kernels.arrays import Ints
@@ -22,9 +22,22 @@ if TYPE_CHECKING:
 
 __all__ = ["join", "join_bands", "link", "pad"]
 
+_BLOCK = 1 << 15
 
-def join(executor: Executor, node: Join, space: Space, wanted: frozenset[str]) -> Segments:
-    """The left side, then the right side; a probed side is looked for only where the other one leads."""
+
+def join(
+    executor: Executor,
+    node: Join,
+    space: Space,
+    wanted: frozenset[str],
+    filters: tuple[int, ...] = (),
+    kept: frozenset[str] | None = None,
+) -> Segments:
+    """The left side, then the right side; a probed side is looked for only where the other one leads.
+
+    `filters` are conditions between variables of the two sides, tested before anything else is made of a pair; then
+    only the bindings of `kept` are.
+    """
     low, high = limits(executor.rows, space, node.window)
     method = node.method
     if (method == "right" and node.left_optional) or (method == "left" and node.right_optional):
@@ -41,8 +54,10 @@ def join(executor: Executor, node: Join, space: Space, wanted: frozenset[str]) -
     gap = node.gap if not node.between else node.between - 1
     if left.bindings or right.bindings:
         chosen = following_places(executor.rows, left, right, gap, node.between > 0, low, high, executor.spend)
+        if filters:
+            chosen = _passing(executor, left, right, chosen, filters)
         starts, ends = left.pairs()[0][chosen[0]], right.pairs()[1][chosen[1]]
-        result = combine((starts, ends), left, right, *chosen)
+        result = combine((starts, ends), left, right, *chosen, kept)
         result.in_order = False
     elif node.dense:
         result = join_bands(executor, left, right, gap, node.between > 0, low, high)
@@ -54,6 +69,25 @@ def join(executor: Executor, node: Join, space: Space, wanted: frozenset[str]) -
     if node.right_optional:
         result = sets.union(result, executor.clipped(left, low, high))
     return executor.in_space(result, node.window, space)
+
+
+def _passing(
+    executor: Executor, left: Segments, right: Segments, chosen: tuple[Ints, Ints], filters: tuple[int, ...]
+) -> tuple[Ints, Ints]:
+    """The pairs of places for which conditions hold, a block at a time: what fails is never written out."""
+    conditions = executor.conditions
+    reads = {name for number in filters for name in conditions.conditions[number].reads}
+    starts, ends = left.pairs()[0], right.pairs()[1]
+    passing: list[tuple[Ints, Ints]] = []
+    for cut in range(0, len(chosen[0]), _BLOCK):
+        one, other = chosen[0][cut : cut + _BLOCK], chosen[1][cut : cut + _BLOCK]
+        environment = {"": (starts[one], ends[other]), **executor.outer_extents(len(one))}
+        environment.update(bindings_at(left, right, one, other, reads))
+        passed = conditions.hold(filters, environment, False, (1, executor.rows.longest))
+        passing.append((one[passed], other[passed]))
+    if not passing:
+        return chosen
+    return np.concatenate([one for one, _ in passing]), np.concatenate([other for _, other in passing])
 
 
 def _after(executor: Executor, node: Join, left: Segments, low: Ints, high: Ints) -> Space:

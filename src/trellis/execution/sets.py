@@ -82,8 +82,8 @@ class Segments:
     def keep(self, wanted: Iterable[str], rows: int) -> Segments:
         """Without the bindings that nobody wants, in order; each segment once for each combination that is left."""
         kept = {name: self.bindings[name] for name in wanted if name in self.bindings}
-        if len(kept) == len(self.bindings):
-            return self if self.in_order else self.distinct()
+        if len(kept) == len(self.bindings) and self.in_order:
+            return self
         if kept:
             return Segments(self.pairs(), bindings=kept).distinct()
         starts, ends = self.pairs()

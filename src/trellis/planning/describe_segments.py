@@ -104,8 +104,8 @@ def describe_tree(
     """A physical tree, with the segments that each node was thought to give and, after a run, gave."""
     title = f"{'  ' * depth}{_title(tree)}  {tree.window}"
     numbers = f"about {estimates[id(tree)]:,.0f}" if id(tree) in estimates else ""
-    if actual is not None:
-        calls, found = actual.get(id(tree), (0, 0))
+    if actual is not None and id(tree) in actual:
+        calls, found = actual[id(tree)]
         numbers += f", found {found:,}" + (f" in {calls} calls" if calls > 1 else "")
     lines = [f"{title:<64} {numbers}".rstrip()]
     for below in inputs_of(tree):

@@ -20,7 +20,7 @@ class Looked(NamedTuple):
 
     def rounded(self) -> tuple[str, int]:
         """The space as a key: what differs little costs the same."""
-        return self.kind, round(math.log2(max(self.amount, 0.01)) / 3)
+        return self.kind, round(math.log2(max(self.amount, 0.01)))
 
 
 EVERYWHERE = Looked("full", 0.0)

@@ -2,26 +2,40 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from pyspark.sql import Column, DataFrame, Observation
 from pyspark.sql import functions as F
 
-__all__ = ["Counts"]
+__all__ = ["Counts", "run_counted"]
 
 
 @dataclass(slots=True)
 class Counts:
-    """Observations of one run; `str()` after the run."""
+    """Observations of one run; `str()` after the run. `frame` is the last DataFrame that is watched."""
 
     observed: list[tuple[str, Observation]] = field(default_factory=list)
+    frame: DataFrame | None = None
 
     def watch(self, frame: DataFrame, what: str, value: Column | None = None) -> DataFrame:
         """The same DataFrame, whose rows (or the rows where `value` is true) are counted when it runs."""
         observation = Observation()
         self.observed.append((what, observation))
         counted = F.count(F.lit(1)) if value is None else F.count_if(value)
-        return frame.observe(observation, counted.alias("n"))
+        self.frame = frame.observe(observation, counted.alias("n"))
+        return self.frame
 
     def __str__(self) -> str:
         return "\n".join(f"{what:<14} {observation.get['n']:>14,}" for what, observation in self.observed)
+
+
+def run_counted(frame: DataFrame, counts: Iterable[Counts]) -> None:
+    """Run a DataFrame for its counts alone; its rows are thrown away."""
+    if "connect" not in type(frame).__module__:
+        frame.write.format("noop").mode("overwrite").save()
+        return
+    # Spark Connect brings no observations back from inside a statement: what is watched runs by itself.
+    for watched in counts:
+        if watched.frame is not None:
+            watched.frame.count()
