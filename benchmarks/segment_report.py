@@ -46,10 +46,6 @@ equal parts (UP1, UP2, UP3) are evaluated once, and ranges of conditions are sca
 to save.
 Without planning the median is just below the bar; planning is the rest.
 
-*Cost constants.* `benchmarks/calibrate.py` fits all constants to 315 runs of single operators. Its set was closer for
-single operators than the one that ships (RMS factor 1.60 against 1.85), but chose a worse plan for rptd_pttrn (1.12
-times the fastest); so the shipped set, which began as round figures from profiles, was kept.
-
 *OpenCEP_Q1 on etf_minutes.* Its plans differ by the order of two joins with conditions between variables, of whose
 selectivity nothing is known before the run (a third is assumed).
 """

@@ -293,6 +293,7 @@ class _Optimizer:
                 cost += self._entered(looked)
                 if method != "merge":
                     cost += self.costs.probe * (one_count if method == "right" else other_count)
+                    cost += self.costs.row * self.spaces.rows_in(looked)
                 options.append(
                     Chosen(
                         cost,
