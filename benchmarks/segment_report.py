@@ -44,10 +44,7 @@ then of A3, with their segments: 3 million rows of work for 22,000 results.
 *Batch mode.* The paper's probes save evaluations of conditions. Here bands of bits make the batch operators cheap,
 equal parts (UP1, UP2, UP3) are evaluated once, and ranges of conditions are scanned in compiled loops: there is less
 to save.
-Without planning the median is just below the bar; planning is the rest.
-
-*OpenCEP_Q1 on etf_minutes.* Its plans differ by the order of two joins with conditions between variables, of whose
-selectivity nothing is known before the run (a third is assumed).
+Planning, which a plan without probes hardly needs, takes the rest.
 """
 
 
