@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from itertools import combinations
 from typing import Any
+from unittest import mock
 
 import numba
 import pytest
@@ -27,6 +28,7 @@ from properties.segment_strategies import (
 )
 from trellis.algebra.segments import Choices
 from trellis.errors import DataError, UnsupportedError
+from trellis.execution import zoom
 
 batches = st.sampled_from((1, 3, 1000))
 Found = tuple[Any, ...]  # key, first row, last row, first and last row of each wanted variable
@@ -82,6 +84,19 @@ def test_segments(case: Case, plan: Choices, batch: int) -> None:
         for span in sorted(ns.segments(case.pattern, case.variables, rows))
     ]
     assert in_order(found(case, run(case, plan, batch))) == expected
+
+
+@times(3)
+@given(plain_cases(), choices, batches)
+def test_small_spaces(case: Case, plan: Choices, batch: int) -> None:
+    """Rows of small search spaces are taken out of the others; here of all but the largest."""
+    expected = [
+        (key, *span)
+        for key, rows in case.series.items()
+        for span in sorted(ns.segments(case.pattern, case.variables, rows))
+    ]
+    with mock.patch.object(zoom, "_LEAST_ROWS", 1), mock.patch.object(zoom, "_SHARE", 0.9):
+        assert in_order(found(case, run(case, plan, batch))) == expected
 
 
 @times(4)
