@@ -25,6 +25,7 @@ __all__ = [
 
 _ONE = np.uint64(1)
 _ALL = np.uint64(2**64 - 1)
+_NONE = np.uint64(0)
 # Where the lowest bit of a word stands, by the well-known product with a de Bruijn number.
 _PLACES = np.zeros(64, np.int64)
 _BRUIJN = 0x03F79D71B4CB0A89
@@ -58,23 +59,26 @@ def _shift_or(out: Words, row: int, source: Words, other: int, by: int) -> None:
                 out[row, w + words + 1] |= word >> down
 
 
+@inlined
+def _bits_between(first: int, last: int) -> np.uint64:
+    """A word with the bits `first` to `last`, as far as these lie in it."""
+    if last < 0 or first > 63 or last < first:
+        return _NONE
+    word = _ALL
+    if first > 0:
+        word &= _ALL << np.uint64(first)
+    if last < 63:
+        word &= _ALL >> np.uint64(63 - last)
+    return word
+
+
 @kernel
 def mask_band(low: Ints, high: Ints, out: Words) -> None:
     """Set the bits `low[row]` to `high[row]` of each row, both inclusive, and clear the others."""
     rows, width = out.shape
     for row in range(rows):
         for w in range(width):
-            first = low[row] - w * 64
-            last = high[row] - w * 64
-            if last < 0 or first > 63 or last < first:
-                out[row, w] = 0
-                continue
-            word = _ALL
-            if first > 0:
-                word &= _ALL << np.uint64(first)
-            if last < 63:
-                word &= _ALL >> np.uint64(63 - last)
-            out[row, w] = word
+            out[row, w] = _bits_between(low[row] - w * 64, high[row] - w * 64)
 
 
 @kernel
@@ -156,16 +160,7 @@ def fill_after(band: Words, series: Ints, shortest: int, out: Words) -> None:
                 break
         last = series[row] - 1 - row
         for w in range(width):
-            out[row, w] = 0
-            low, high = first - w * 64, last - w * 64
-            if first < 0 or high < 0 or low > 63 or low > high:
-                continue
-            word = _ALL
-            if low > 0:
-                word &= _ALL << np.uint64(low)
-            if high < 63:
-                word &= _ALL >> np.uint64(63 - high)
-            out[row, w] = word
+            out[row, w] = _bits_between(first - w * 64, last - w * 64) if first >= 0 else _NONE
 
 
 @kernel

@@ -91,19 +91,20 @@ def _mark(marks: Words, length: int) -> None:
 
 @inlined
 def _emit(marks: Words, start: int, least: int, most: int, starts: Ints, ends: Ints, count: int) -> int:
-    """Write the marked lengths as segments, clear the marks; the new count."""
+    """Write the marked lengths as segments, and clear the marks. The new count, or -1 if there may not be room."""
+    fits = count + (most - least + 1) <= len(starts)
     for w in range(least >> 6, (most >> 6) + 1):
         word = marks[w]
         marks[w] = 0
         length = w * 64
-        while word != 0:
+        while fits and word != 0:
             if word & _ONE != 0:
                 starts[count] = start
                 ends[count] = start + length
                 count += 1
             word >>= _ONE
             length += 1
-    return count
+    return count if fits else -1
 
 
 @kernel
@@ -148,12 +149,11 @@ def concat_pairs(
                     least = min(least, end - start)
                     most = max(most, end - start)
         if most >= 0:
-            if count + (most - least + 1) > len(starts):
-                for w in range(least >> 6, (most >> 6) + 1):
-                    marks[w] = 0
+            filled = _emit(marks, start, least, most, starts, ends, count)
+            if filled < 0:
                 progress[0], progress[1] = i, count
                 return False
-            count = _emit(marks, start, least, most, starts, ends, count)
+            count = filled
         i = j
     progress[0], progress[1] = i, count
     return True
@@ -197,12 +197,11 @@ def pad_pairs(
                         least = min(least, end - start)
                         most = max(most, end - start)
         if most >= 0:
-            if count + (most - least + 1) > len(starts):
-                for w in range(least >> 6, (most >> 6) + 1):
-                    marks[w] = 0
+            filled = _emit(marks, start, least, most, starts, ends, count)
+            if filled < 0:
                 progress[0], progress[1] = i, count
                 return False
-            count = _emit(marks, start, least, most, starts, ends, count)
+            count = filled
         i = j
     progress[0], progress[1] = i, count
     return True
@@ -253,16 +252,13 @@ def chain_pairs(
                     most = max(most, end - start)
             length += 1
         if most >= 0:
-            if count + (most - least + 1) > len(starts):
-                for w in range(least >> 6, (most >> 6) + 1):
-                    marks[w] = 0
+            filled = _emit(marks, start, least, most, starts, ends, count)
+            if filled < 0:
                 progress[0], progress[1] = i, count
                 return False
-            before = count
-            count = _emit(marks, start, least, most, starts, ends, count)
             # Chains may pass through ends that are too near to be results.
-            kept = before
-            for k in range(before, count):
+            kept = count
+            for k in range(count, filled):
                 if ends[k] >= low[start]:
                     starts[kept] = starts[k]
                     ends[kept] = ends[k]
