@@ -34,12 +34,12 @@ REASONS = """\
 *The automaton.* All executors of the paper are written in Python, its automaton included: there a test costs
 microseconds, and a test saved is time saved. Here the automaton is compiled, too, and strong: a query is data for it as
 it is for Trellis, but it sweeps the ends of a part in loops that run on several rows at once, visits a state once for
-each start, and jumps along rows that have the ticker. A test costs it one to five nanoseconds, so on queries of a few
-milliseconds the fixed costs decide: Trellis spends some 0.1 ms for each operator, and 1.5 to 15 ms on statistics and
-planning, more than the whole of AFA_Q1 or rptd_pttrn takes there. Where pruning saves much work, as in cld_wave,
+each start, and jumps along rows that have the ticker. A test is cheap there, so on queries of a few milliseconds the
+fixed costs decide: Trellis starts an operator from Python, and plans (see the table of slow-downs), which takes longer
+than the whole of AFA_Q1 or rptd_pttrn takes there. Where pruning saves much work, as in cld_wave,
 rebound and head_shldr, Trellis is ahead; where the automaton's first part is already the most selective one (AFA_Q1,
 AFA_Q2) or where it needs to remember one value only (OpenCEP_Q1), it is not. OpenCEP_Q1 joins all pairs of A1 and A2,
-then of A3, with their segments: 3 million rows of work for 22,000 results.
+then of A3, with their segments, though few of the results differ.
 
 *Batch mode.* The paper's probes save evaluations of conditions. Here bands of bits make the batch operators cheap,
 equal parts (UP1, UP2, UP3) are evaluated once, and ranges of conditions are scanned in compiled loops: there is less

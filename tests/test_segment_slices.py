@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 
 import local_segments
+from trellis.algebra.plan import SlotSource
+from trellis.algebra.windows import TimeWindow, Window
 from trellis.execution import segments
+from trellis.kernels.arrays import Slots
+from trellis.spark.segment_worker import SegmentMatcher, choose_tree
 
 SCHEMA = [("k", "int"), ("t", "int"), ("v", "double"), ("u", "int")]
 CLAUSES = [
@@ -35,3 +41,36 @@ def test_slices(clause: str, lengths: tuple[int, ...], measures: str, monkeypatc
     monkeypatch.setattr(segments, "_MOST_ROWS", 16)
     assert local_segments.run(text, rows, SCHEMA) == whole
     assert whole or max(lengths) == 1
+
+
+def test_slices_by_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Windows of time bound slices, too: how far each row reaches is known where times are in order."""
+    micros = np.cumsum(np.random.default_rng(3).integers(0, 3, 300)).astype(np.int64) * 1_000_000
+    plan = local_segments.plan_clause(
+        "ORDER BY t PATTERN (S) DEFINE SEGMENT S AS last(S.v) > first(S.v)", SCHEMA, {}
+    ).match
+    window = Window(times=(TimeWindow(1, None, 4_000_000),))
+    plan = replace(plan, tree=replace(plan.tree, window=window), scales=(1.0, 1.0))
+    ints = np.stack([np.zeros(300, np.int64), micros])
+    ints.view(np.float64)[0] = np.random.default_rng(4).integers(0, 5, 300)
+    none = np.zeros(1, np.int64)
+    slots = Slots(ints, ints.view(np.float64), np.ones((2, 300), np.bool_), none, none.view(np.float64), none > 0)
+    sources = (*plan.slots, SlotSource("time", "int"))
+    plan = replace(plan, slots=sources)
+    offsets = np.array([0, 300], np.int64)
+    program = SegmentMatcher(plan, {}).program(None)
+
+    def found() -> list[tuple[int, int]]:
+        _, matches = segments.Finder(plan, choose_tree).find(offsets, slots, program)
+        return list(zip(matches.starts.tolist(), matches.ends.tolist(), strict=True))
+
+    values = ints.view(np.float64)[0]
+    expected = [
+        (s, e)
+        for s in range(300)
+        for e in range(s, 300)
+        if micros[e] - micros[s] <= 4_000_000 and values[e] > values[s]
+    ]
+    assert found() == expected
+    monkeypatch.setattr(segments, "_MOST_ROWS", 64)
+    assert found() == expected

@@ -215,3 +215,14 @@ def test_one_long_series_without_a_window(spark: SparkSession) -> None:
     with pytest.raises(Exception, match="given up") as raised:
         result.collect()
     assert ResourceError.__name__ in str(raised.value)
+
+
+def test_texts_without_a_text_column(series: DataFrame) -> None:
+    assert find(series, "PATTERN (S) DEFINE SEGMENT S AS 'a' = :p AND window(1)", args={"p": "b"}) == []
+    assert len(find(series, "PATTERN (S) DEFINE SEGMENT S AS 'a' = :p AND window(1)", args={"p": "a"})) == 12
+
+
+@pytest.mark.parametrize("function", ["var_samp", "stddev", "avg"])
+def test_spread_of_times_is_refused(series: DataFrame, function: str) -> None:
+    with pytest.raises(BindingError, match="needs numbers, not timestamp"):
+        find(series, f"PATTERN (S) DEFINE SEGMENT S AS {function}(S.ts) > 1")

@@ -42,9 +42,10 @@ def segment_function(
         `evaluate(columns, starts, ends)`: one float for each segment, NaN for no value. `columns` is a list of float
         arrays (NaN for NULL), one for each argument; a segment has the rows `starts[i]` to `ends[i]`, both included.
     index, lookup : callable, optional
-        The same in two steps: `index(columns, offsets)` is called once for many series (series `k` has the rows
-        `offsets[k]` to `offsets[k + 1] - 1`), `lookup(built, starts, ends)` for arrays of segments. With both ways
-        the optimizer chooses.
+        The same in two steps: `index(columns, offsets)` is called once for many stretches of rows (stretch `k` has the
+        rows `offsets[k]` to `offsets[k + 1] - 1`: a series, or a part of one), `lookup(built, starts, ends)` for
+        arrays of segments in them. With both ways the optimizer chooses. A value may depend on the rows of its segment
+        only.
     cost : str or float, optional
         How the time of `evaluate` grows with the rows of a segment: `"constant"`, `"linear"` (default) or
         `"quadratic"`, measured now; or the nanoseconds for each row.

@@ -40,6 +40,7 @@ __all__ = [
     "SegmentCall",
     "Star",
     "children",
+    "conjuncts",
     "rebuild",
     "span_of",
     "walk",
@@ -460,6 +461,16 @@ def walk(expression: Expression) -> Iterator[Expression]:
         node = pending.pop()
         yield node
         pending.extend(reversed(children(node)))
+
+
+def conjuncts(condition: Expression) -> list[Expression]:
+    """The parts of a condition that must all hold; BETWEEN is two of them."""
+    if isinstance(condition, Operator) and condition.symbol == "AND":
+        return [part for operand in condition.operands for part in conjuncts(operand)]
+    if isinstance(condition, Operator) and condition.symbol == "BETWEEN":
+        value, low, high = condition.operands
+        return [Operator(">=", (value, low), condition.span), Operator("<=", (value, high), condition.span)]
+    return [condition]
 
 
 def span_of(expression: Expression) -> Span | None:

@@ -48,6 +48,7 @@ __all__ = [
     "inputs_of",
     "late_names",
     "outside_negations",
+    "places_of",
     "walk_all",
     "with_binds",
 ]
@@ -405,6 +406,11 @@ def filters_in(tree: PhysicalNode) -> list[tuple[int, ...]]:
 def bound_in(node: LogicalNode) -> frozenset[str]:
     """The variables that a logical node binds for all to see."""
     return frozenset(name for inner in outside_negations(node) for name in inner.binds)
+
+
+def places_of(node: LogicalNode, name: str) -> int:
+    """In how many places a node binds a variable for all to see."""
+    return sum(name in inner.binds for inner in outside_negations(node))
 
 
 def late_names(node: Chain | Both | Either) -> frozenset[str]:

@@ -72,7 +72,7 @@ def bind_segments(
     windows: list[tuple[str, BoundWindow]] = []
     for definition in query.definitions:
         kept = []
-        for part in _conjuncts(definition.condition):
+        for part in e.conjuncts(definition.condition):
             match part:
                 case e.Call(function="window"):
                     windows.append((definition.variable, binder.window(part)))
@@ -109,15 +109,6 @@ def bind_segments(
         columns=schema.names,
         within=None if query.within is None else within_window(query.within, order_by, query.order_by, parameters),
     )
-
-
-def _conjuncts(condition: Expression) -> list[Expression]:
-    if isinstance(condition, e.Operator) and condition.symbol == "AND":
-        return [part for operand in condition.operands for part in _conjuncts(operand)]
-    if isinstance(condition, e.Operator) and condition.symbol == "BETWEEN":
-        value, low, high = condition.operands
-        return [e.Operator(">=", (value, low), condition.span), e.Operator("<=", (value, high), condition.span)]
-    return [condition]
 
 
 def _span_window(condition: Expression, own: str) -> BoundWindow | None:

@@ -49,7 +49,6 @@ class Conditions:
     program: Program
     depth: int
     users: Mapping[str, UserFunction]
-    tested: int = 0
     _track: Track = field(init=False)
 
     def __post_init__(self) -> None:
@@ -71,7 +70,6 @@ class Conditions:
     def _holds(self, number: int, environment: Environment, index: bool, lengths: tuple[int, int]) -> Bools:
         condition = self.conditions[number]
         count = len(environment[""][0])
-        self.tested += count
         if count == 0:
             return np.zeros(0, np.bool_)
         ints = np.empty((max(len(condition.values), 1), count), np.int64)

@@ -72,9 +72,10 @@ class Executor:
         """The segments of a node in a space, with the bindings of the wanted variables."""
         if space is None:
             space = full_space(self.rows)
-        key = (node, wanted)
-        if space.full and not self.outer and key in self.found:
-            return self.found[key]
+        whole = space.full and not self.outer
+        # To hash a tree is to walk it: only where it may be found again.
+        if whole and (node, wanted) in self.found:
+            return self.found[node, wanted]
         result = self._looked(node, space, wanted) if len(space) else Segments.empty(wanted & bound_by(node))
         if in_order and not result.in_order:
             result = result.distinct()
@@ -91,8 +92,8 @@ class Executor:
         if self.actual is not None:
             calls, count = self.actual.get(id(node), (0, 0))
             self.actual[id(node)] = calls + 1, count + len(result)
-        if space.full and not self.outer and result.in_order:
-            self.found[key] = result
+        if whole and result.in_order:
+            self.found[node, wanted] = result
         return result
 
     def _looked(self, node: PhysicalNode, space: Space, wanted: frozenset[str]) -> Segments:
@@ -108,7 +109,6 @@ class Executor:
         inner = Executor(zoom.rows, conditions, self.budget, self.reach, self.spent, actual=self.actual)
         result = zoom.back(inner._run(node, zoom.space, wanted))
         self.spent = inner.spent
-        known.tested += conditions.tested
         return result
 
     def _run(self, node: PhysicalNode, space: Space, wanted: frozenset[str]) -> Segments:
@@ -124,7 +124,7 @@ class Executor:
             case Union():
                 left, right = self.run(node.left, space, wanted), self.run(node.right, space, wanted)
                 if node.dense and not left.bindings and not right.bindings:
-                    return self.within(Segments(band=self.band(left) | self.band(right)), node.window, space)
+                    return self.within(self.either(left, right), node.window, space)
                 return self.within(sets.union(left, right), node.window, space)
             case Complement():
                 return complement(self, node, space)

@@ -29,7 +29,6 @@ __all__ = [
     "column_pair",
     "evaluate_function",
     "extreme_rows",
-    "has_index",
     "is_built",
     "moment_index",
 ]
@@ -71,17 +70,9 @@ class UserFunction:
     cost: tuple[str, float]
 
 
-def has_index(name: str, users: Mapping[str, UserFunction]) -> bool:
-    """Whether there is a choice between index and rows."""
-    if name in users:
-        return users[name].index is not None and users[name].evaluate is not None
-    return name in MOMENTS or name in ("mann_kendall_test", "min", "max")
-
-
 def is_built(rows: Rows, function: Function) -> bool:
     """Whether the prefix sums of a function are there already."""
-    key = ("moments", function.name in _MOVABLE, *(function.slots[:1] + function.slots[-1:]))
-    return function.name in MOMENTS and rows.has(key)
+    return function.name in MOMENTS and rows.has(_moment_key(function.name, function.slots))
 
 
 def evaluate_function(
@@ -285,7 +276,11 @@ def moment_index(rows: Rows, name: str, slots: tuple[int, ...]) -> Moments:
         m.fill_runs(y, known, rows.offsets, runs_y)
         return Moments(np.array(blocks, np.int64), base, sums, runs_x, runs_y)
 
-    return rows.once(("moments", name in _MOVABLE, slots[0], slots[-1]), make)
+    return rows.once(_moment_key(name, slots), make)
+
+
+def _moment_key(name: str, slots: tuple[int, ...]) -> tuple[object, ...]:
+    return "moments", name in _MOVABLE, slots[0], slots[-1]
 
 
 def _correlate(rows: Rows, slots: tuple[int, ...], segments: list[Extent]) -> tuple[Array, Bools]:

@@ -92,7 +92,6 @@ def _scanned(executor: Executor, space: Space, scan: Scan) -> Iterator[Extent]:
     np.cumsum(space.high - space.low + 1, out=sums[1:])
     total = int(sums[-1])
     executor.spend(total)
-    executor.conditions.tested += total
     first = 0
     while first < len(space):
         stop = max(int(np.searchsorted(sums, sums[first] + _BLOCK, side="right")) - 1, first + 1)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -10,9 +9,8 @@ from trellis.algebra.segments import Repetition, Window
 from trellis.execution import sets
 from trellis.execution.bindings import combine, following_places
 from trellis.execution.joins import join_bands, link
-from trellis.execution.rows import Rows
-from trellis.execution.sets import Segments, union
-from trellis.execution.spaces import Space, full_space, inside, left_of, limits
+from trellis.execution.sets import Segments
+from trellis.execution.spaces import Space, inside, left_of, limits
 from trellis.kernels.arrays import Ints
 from trellis.kernels.bands import close_band
 from trellis.kernels.pairs import chain_pairs, concat_pairs
@@ -27,12 +25,11 @@ def repeat(executor: Executor, node: Repetition, space: Space, wanted: frozenset
     """Chains of the body's segments, as many as the quantifier allows."""
     below = inside(executor.rows, space)
     body = executor.run(node.body, below, wanted)
-    if body.bindings:
-        result = _with_bindings(executor.rows, body, node, executor.spend)
-        return executor.within(result, node.window, space)
     # On the way a chain may be shorter than the window asks for.
     growing = Window(1, node.window.most, tuple(replace(time, least=None) for time in node.window.times))
     low, high = limits(executor.rows, left_of(executor.rows, space), growing)
+    if body.bindings:
+        return executor.within(_with_bindings(executor, body, node, low, high), node.window, space)
     power = body
     for _ in range(node.least - 1):
         power = _once_more(executor, power, body, node, low, high)
@@ -66,12 +63,11 @@ def _closed(executor: Executor, power: Segments, body: Segments, node: Repetitio
     return Segments(band=out)
 
 
-def _with_bindings(rows: Rows, body: Segments, node: Repetition, spend: Callable[[int], None]) -> Segments:
+def _with_bindings(executor: Executor, body: Segments, node: Repetition, low: Ints, high: Ints) -> Segments:
     """One chain for each combination of bindings; a variable is bound to the rows from its first to its last."""
-    low, high = limits(rows, full_space(rows), Window(1, node.window.most))
 
     def once_more(power: Segments) -> Segments:
-        left, right = following_places(rows, power, body, node.gap, False, low, high, spend)
+        left, right = following_places(executor.rows, power, body, node.gap, False, low, high, executor.spend)
         starts, ends = power.pairs()[0][left], body.pairs()[1][right]
         return combine((starts, ends), power, body, left, right).distinct()
 
@@ -82,9 +78,8 @@ def _with_bindings(rows: Rows, body: Segments, node: Repetition, spend: Callable
     turn = node.least
     while node.most is None or turn < node.most:
         power = once_more(power)
-        grown = union(result, power)
+        grown = sets.union(result, power)
         if len(grown) == len(result) or len(power) == 0:
             break
-        # Only what is new can lead to something new.
         result, turn = grown, turn + 1
     return result

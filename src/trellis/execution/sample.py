@@ -28,11 +28,12 @@ def sample_segments(plan: SegmentPlan, rows: Rows, conditions: Conditions) -> Se
     samples: dict[Window, int] = {}
     hits: dict[tuple[int, Window], int] = {}
     everything, stride = _some(rows)
+    clipped: dict[Window, Space] = {}
     drawn: dict[Window, tuple[Ints, Ints]] = {}
     for node in walk_all(plan.tree):
         window = node.window
         if window not in cells:
-            space = clip(rows, everything, window)
+            space = clipped[window] = clip(rows, everything, window)
             counts = space.high - space.low + 1
             cells[window] = float(counts.sum()) * stride
             middle = (space.low + space.high) / 2 - space.anchors + 1
@@ -41,7 +42,7 @@ def sample_segments(plan: SegmentPlan, rows: Rows, conditions: Conditions) -> Se
             continue
         if window not in drawn:
             share = min(_SAMPLES, max(64, int(_SAMPLED_ROWS / max(lengths[window], 1))))
-            drawn[window] = _draw(clip(rows, everything, window), share, random)
+            drawn[window] = _draw(clipped[window], share, random)
             samples[window] = len(drawn[window][0])
         bounds = (window.least, window.most or rows.longest)
         for number in node.conditions:

@@ -50,13 +50,15 @@ class Finder:
         """The matches in a chunk of whole series."""
         rows = self.rows(offsets, slots)
         found: list[Segments] = []
+        spent = 0
         for part, space, base in self._slices(rows):
             conditions = Conditions(part, self.plan.conditions, program, self.plan.program.depth, self.users)
             if self.tree is None:
                 self.tree = self.choose(self.plan, part, conditions)
-            executor = Executor(part, conditions, self.plan.budget, self.plan.reach)
+            executor = Executor(part, conditions, self.plan.budget, self.plan.reach, spent)
             result = executor.run(self.tree, space, frozenset(self.plan.tracked))
             found.append(_moved(result, base))
+            spent = executor.spent
         return rows, self._finish(rows, _together(found))
 
     def rows(self, offsets: Ints, slots: Slots) -> Rows:

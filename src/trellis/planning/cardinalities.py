@@ -135,11 +135,10 @@ class Cardinalities:
         """How many segments there are that begin with one side and end with the other, each counted once."""
         chain = left[0]
         cells = self.cells(window)
-        wild = [_wild(chain, i) for i in (left[1], left[2], right[1], right[2])]
-        if left[1] == left[2] and wild[0]:
+        if left[1] == left[2] and _wild(chain, left[1]):
             # Any start before: every end of the right side is reached from many.
             return min(distinct(self.part(right), self.statistics.rows) / self.statistics.rows * cells, cells)
-        if right[1] == right[2] and wild[2]:
+        if right[1] == right[2] and _wild(chain, right[1]):
             return min(distinct(self.part(left), self.statistics.rows) / self.statistics.rows * cells, cells)
         pairs = self.part(left) * self.part(right) / max(self.statistics.rows, 1)
         return distinct(pairs * self.fit(self.window(*left), self.window(*right), window, chain.gap), cells)

@@ -43,7 +43,7 @@ def describe_segments(query: Query, plan: ScanPlan[SegmentPlan], tree: Sequence[
         ("Query", str(query).splitlines()),
         ("Conditions", [_condition(number, condition) for number, condition in enumerate(match.conditions)]),
         ("Rules", list(plan.rules) or ["none fired"]),
-        ("Logical tree", _logical(match.tree, match.conditions, 0)),
+        ("Logical tree", _logical(match.tree, 0)),
         ("Chosen tree", list(tree)),
         (
             "Plan",
@@ -66,7 +66,7 @@ def _condition(number: int, condition: SegmentCondition) -> str:
     return f"#{number}  {how}  {condition.text}"
 
 
-def _logical(node: LogicalNode, conditions: Sequence[SegmentCondition], depth: int) -> list[str]:
+def _logical(node: LogicalNode, depth: int) -> list[str]:
     binds = f"  [{', '.join(name for name in node.binds if '#' not in name)}]" if node.binds else ""
     indent = "  " * depth
     filters = ""
@@ -91,7 +91,7 @@ def _logical(node: LogicalNode, conditions: Sequence[SegmentCondition], depth: i
     filtered = f", filtered by{filters}" if filters else ""
     lines = [f"{indent}{title}{filtered}  {node.window}{binds}"]
     for part in below:
-        lines.extend(_logical(part, conditions, depth + 1))
+        lines.extend(_logical(part, depth + 1))
     return lines
 
 

@@ -1,4 +1,7 @@
-"""How many segments each node of a chosen tree is thought to give, in the space that it will be asked about."""
+"""How many segments each node of a chosen tree may give, in the space that it will be asked about.
+
+For readers of `explain`: the optimizer itself compares logical parts, before there is a tree.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ from trellis.algebra.segments import (
     Where,
 )
 from trellis.algebra.statistics import SegmentStatistics
-from trellis.planning.cardinalities import FILTER_SHARE, Cardinalities, distinct
+from trellis.planning.cardinalities import FILTER_SHARE, Cardinalities, distinct, distinct_rows
 from trellis.planning.search_spaces import EVERYWHERE, Looked, Spaces
 
 __all__ = ["estimate_tree"]
@@ -79,11 +82,11 @@ class _Estimator:
         sides = {"left": spaces.left(looked), "right": spaces.right(looked)}
         if node.method == "left":
             second = self.count(right, sides["right"])
-            anchors = distinct(second, spaces.rows)
+            anchors = distinct_rows(second, spaces.rows)
             first = self.count(left, Looked("end", anchors)) * spaces.rows / max(anchors, 1.0)
         else:
             first = self.count(left, sides["left"])
-            probed = Looked("start", distinct(first, spaces.rows)) if node.method == "right" else sides["right"]
+            probed = Looked("start", distinct_rows(first, spaces.rows)) if node.method == "right" else sides["right"]
             second = self.count(right, probed)
         starts = spaces.anchors(probed) if node.method == "right" else spaces.rows
         each = second / max(starts, 1.0) * (spaces.cards.length(node.window) if node.between else 1.0)

@@ -73,13 +73,11 @@ class Generators:
                     more = found * costs.pair + (0.0 if node.conditions else pairs * costs.pair)
                 elif looked.kind == "full" or (looked.kind == "start" and not node.conditions):
                     more = one_pass + (found * costs.bit if node.conditions else 0.0)
-                else:
+                elif False in kinds:
                     continue  # a band for a few rows would be nearly empty
+                else:
+                    more = found * costs.pair
                 options.append(Chosen(cost + more, Generate(node.conditions, node.window, index, dense, node.binds)))
-        if not options:  # bits were asked for
-            options.append(
-                Chosen(cost + found * costs.pair, Generate(node.conditions, node.window, index, True, node.binds))
-            )
         return min(options, key=by_cost)
 
     def _has_index(self, number: int) -> bool:

@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import count
 
-from trellis.algebra.segments import Both, Chain, Either, Leaf, LogicalNode, Loop, Nested, Without, bound_in
+from trellis.algebra.segments import Both, Chain, Either, Leaf, LogicalNode, Loop, Nested, Without, bound_in, places_of
 from trellis.errors import BindingError
 
 __all__ = ["Lifted", "place_filters"]
@@ -90,8 +90,8 @@ class _Scope:
         here: list[Lifted | Nested] = []
         further: list[Lifted | Nested] = []
         for item in waiting:
-            inner = [name for name in item.reads if _count(self.tree, name) > 0]
-            known = all(_count(original, name) == _count(self.tree, name) for name in inner)
+            inner = [name for name in item.reads if places_of(self.tree, name) > 0]
+            known = all(places_of(original, name) == places_of(self.tree, name) for name in inner)
             (here if known else further).append(item)
             self.free.update(item.reads - set(inner))
         # What a part that still waits binds is not known yet.
@@ -109,15 +109,3 @@ class _Scope:
                 node = Both((node,), node.window, ())
             node = replace(node, filters=(*node.filters, *filters), nested=(*node.nested, *nested))
         return node, further
-
-
-def _count(node: LogicalNode, name: str) -> int:
-    """In how many places a node binds a variable, for all to see outside of the node."""
-    own = int(name in node.binds)
-    match node:
-        case Chain(parts=parts) | Both(parts=parts) | Either(parts=parts):
-            return own + sum(_count(part, name) for part in parts)
-        case Loop(body=body):
-            return own + _count(body, name)
-        case Leaf() | Without():
-            return own

@@ -137,7 +137,7 @@ class _Rewriter:
             if window is not None:
                 self.windows[part.name] = window
                 continue
-            for conjunct in _conjuncts(condition):
+            for conjunct in e.conjuncts(condition):
                 if conjunct == _TRUE:
                     continue
                 if self._is_local(conjunct, part.name):
@@ -369,18 +369,6 @@ def _linked(items: list[tuple[p.Pattern, bool]]) -> p.Pattern:
     if waiting:
         raise _CannotError
     return merged[0] if len(merged) == 1 else p.Concat(tuple(merged), apart=True)
-
-
-def _conjuncts(condition: Expression) -> list[Expression]:
-    if isinstance(condition, e.Operator) and condition.symbol == "AND":
-        return [part for operand in condition.operands for part in _conjuncts(operand)]
-    if isinstance(condition, e.Operator) and condition.symbol == "BETWEEN":
-        value, low, high = condition.operands
-        return [
-            replace(condition, symbol=">=", operands=(value, low)),
-            replace(condition, symbol="<=", operands=(value, high)),
-        ]
-    return [condition]
 
 
 def _joined(conjuncts: list[Expression]) -> Expression:

@@ -36,7 +36,7 @@ from trellis.algebra.segments import (
     filters_in,
     gives_bits,
     late_names,
-    outside_negations,
+    places_of,
     walk_all,
     with_binds,
 )
@@ -251,7 +251,7 @@ class _Optimizer:
         before: LogicalNode | None = None,
         after: LogicalNode | None = None,
     ) -> list[Chosen]:
-        if any(node.optional[i] for i in range(first, last + 1)) and all(node.optional[first : last + 1]):
+        if all(node.optional[first : last + 1]):
             return []
         below = self.spaces.right(looked) if before is not None else self.spaces.left(looked)
         inner = self._chain(node, first, last, below)
@@ -368,14 +368,11 @@ class _Optimizer:
 
     def _covers(self, node: Chain, number: int, first: int, last: int) -> bool:
         """Whether some parts of a chain bind all that a condition reads of it; other variables are known outside."""
-
-        def places(parts: Sequence[LogicalNode], name: str) -> int:
-            return sum(name in inner.binds for part in parts for inner in outside_negations(part))
-
         reads = self.conditions[number].reads
         if reads & (set(node.binds) | late_names(node)):
             return False
-        return all(places(node.parts[first : last + 1], name) == places(node.parts, name) for name in reads)
+        some = replace(node, parts=node.parts[first : last + 1], binds=(), nested=())
+        return all(places_of(some, name) == places_of(node, name) for name in reads)
 
     # The rest.
 

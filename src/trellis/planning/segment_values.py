@@ -25,6 +25,8 @@ WHOLE_MATCH = " match"
 _DOUBLE, _LONG, _BOOLEAN = Type(Kind.FLOAT), Type(Kind.INTEGER), Type(Kind.BOOLEAN)
 _TIMES = (Kind.DATE, Kind.TIMESTAMP, Kind.TIMESTAMP_NTZ, Kind.INTERVAL)
 _NUMBERS = (Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT)
+_OF_NUMBERS = ("sum", "avg", "stddev_samp", "stddev_pop", "var_samp", "var_pop")
+_WRITTEN = {"stddev_samp": "stddev", "var_samp": "variance"}
 
 
 @dataclass(slots=True)
@@ -35,7 +37,6 @@ class SegmentValues:
     sources: dict[SlotSource, int] = field(default_factory=dict)
     scales: list[float] = field(default_factory=list)
     builder: ProgramBuilder = field(init=False)
-    values: dict[SegmentValue, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         # The columns of the programs are values of segments, not columns of the input: types are given, never asked.
@@ -52,7 +53,7 @@ class SegmentValues:
 
         def value_of(value: SegmentValue, type_: Type, text: str) -> Expression:
             if value not in held:
-                held[value] = e.Column((f"{len(self.values)}.{len(held)}.{type_.kind.value}",))
+                held[value] = e.Column((f"{len(held)}.{type_.kind.value}",))
                 kinds.append(type_.is_float)
                 self.builder.columns.types[held[value]] = text
             return e.At(held[value], Place(), span=expression.span)
@@ -79,17 +80,16 @@ class SegmentValues:
         self.builder.slots = Slots(())
         self.builder.columns.names.clear()
         begin, end = self.builder.add(program)
-        order = [column for column, _ in self._numbered()]
-        places = {column: (value, kind) for (value, column), kind in zip(held.items(), kinds, strict=True)}
+        names = {name: column for column, name in self.builder.columns.names.items()}
+        order = [names[source.column] for source in self.builder.slots.sources]
+        places: dict[Expression, tuple[SegmentValue, bool]] = {
+            column: (value, kind) for (value, column), kind in zip(held.items(), kinds, strict=True)
+        }
         values = tuple(places[column][0] for column in order)
         reads = frozenset(name for value in values for name in _names(value)) - {""}
         threshold = None if lifted else find_threshold(program, {column: value for value, column in held.items()})
         floats = tuple(places[column][1] for column in order)
         return SegmentCondition(values, floats, begin, end, str(expression), reads, threshold=threshold)
-
-    def _numbered(self) -> list[tuple[e.Column, int]]:
-        names = {name: column for column, name in self.builder.columns.names.items()}
-        return [(names[source.column], number) for source, number in self.builder.slots.sources.items()]  # type: ignore[misc]
 
     def _read(self, node: e.At, name_of, value_of) -> Expression:  # type: ignore[no-untyped-def]
         place = node.place
@@ -146,10 +146,10 @@ class SegmentValues:
         return Function(name, slots, names, node.constants), _DOUBLE, "double"
 
     def _check_number(self, node: e.SegmentCall, argument: Expression, type_: Type) -> None:
-        times = type_.kind in _TIMES and node.function not in ("sum", "avg", "stddev_samp", "stddev_pop")
+        times = type_.kind in _TIMES and node.function not in _OF_NUMBERS
         if type_.kind not in _NUMBERS and not times:
             raise BindingError(
-                f"{node.function.removesuffix('_samp')} needs numbers, not {self.columns.type_text(argument)}.",
+                f"{_WRITTEN.get(node.function, node.function)} needs numbers, not {self.columns.type_text(argument)}.",
                 cure="Cast the argument, for example to DOUBLE.",
                 span=argument.span or node.span,
             )

@@ -28,6 +28,7 @@ from trellis.algebra.segments import (
     TimeWindow,
     Window,
     Without,
+    places_of,
 )
 from trellis.analysis.types import Kind
 from trellis.errors import BindingError
@@ -212,7 +213,7 @@ class _Conditions:
 
     def check_bound(self, tree: LogicalNode, name: str) -> None:
         """A measure can only read a variable that has a segment outside of negations."""
-        if not _places(tree, name):
+        if not places_of(tree, name):
             raise BindingError(
                 f"{name} stands only inside ~: a match has no segment of it.",
                 cure="Measure a variable outside of the negation.",
@@ -257,17 +258,6 @@ def _variables_in(expression: Expression) -> frozenset[str]:
             case e.SegmentCall(variables=variables):
                 names |= {name for name in variables if name is not None}
     return frozenset(names)
-
-
-def _places(node: LogicalNode, name: str) -> int:
-    own = int(name in node.binds)
-    match node:
-        case Chain(parts=parts, nested=nested) | Both(parts=parts, nested=nested) | Either(parts=parts, nested=nested):
-            return own + sum(_places(part, name) for part in (*parts, *(item.part for item in nested)))
-        case Loop(body=body):
-            return own + _places(body, name)
-        case Leaf() | Without():
-            return own
 
 
 def _check_stretches(bound: BoundSegments, tree: LogicalNode) -> None:
@@ -317,7 +307,7 @@ def _scopes(tree: LogicalNode, owner: str, name: str) -> list[LogicalNode]:
                 for part in (*parts, *(item.part for item in nested)):
                     visit(part, scope)
             case Loop(body=body) | Without(body=body):
-                visit(body, body if _places(body, name) else scope)
+                visit(body, body if places_of(body, name) else scope)
             case Leaf():
                 pass
 
@@ -326,7 +316,7 @@ def _scopes(tree: LogicalNode, owner: str, name: str) -> list[LogicalNode]:
 
 
 def _is_stretch_in(tree: LogicalNode, name: str) -> bool:
-    if _places(tree, name) > 1:
+    if places_of(tree, name) > 1:
         return False
 
     def covers(node: LogicalNode) -> bool:
@@ -344,7 +334,7 @@ def _is_stretch_in(tree: LogicalNode, name: str) -> bool:
     def sound(node: LogicalNode) -> bool:
         match node:
             case Loop(body=body):
-                return not _places(body, name) or (covers(body) and sound(body))
+                return not places_of(body, name) or (covers(body) and sound(body))
             case (
                 Chain(parts=parts, nested=nested)
                 | Both(parts=parts, nested=nested)

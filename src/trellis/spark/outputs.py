@@ -14,7 +14,7 @@ from trellis.kernels.arrays import Automaton, Bools, Floats, Ints, Shorts
 from trellis.kernels.measures import list_rows
 from trellis.spark.chunks import Chunk
 
-__all__ = ["Found", "write_outputs"]
+__all__ = ["Found", "take_rows", "write_outputs"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +51,11 @@ def _column(output: Output, plan: MatchPlan, chunk: Chunk, found: Found) -> pa.A
         case Gather(column=column, place=-1):
             return chunk.column(column).take(pa.array(found.row))
         case Gather(column=column, place=place):
-            return _take(chunk.column(column), found.index[place])
+            return take_rows(chunk.column(column), found.index[place])
         case Present(place=place):
             return pa.array(found.index[place] >= 0)
         case Label(place=place):
-            return _take(pa.array(plan.variables, pa.string()), found.label[place])
+            return take_rows(pa.array(plan.variables, pa.string()), found.label[place])
         case First():
             return pa.array((found.match >= 0) & (np.diff(found.match, prepend=-1) != 0))
         case Number():
@@ -99,7 +99,7 @@ def _list(output: ListAggregate, plan: MatchPlan, chunk: Chunk, found: Found) ->
     return pa.ListArray.from_arrays(pa.array(offsets.astype(np.int32)), values)
 
 
-def _take(column: pa.Array, rows: NDArray[np.int64] | NDArray[np.int32]) -> pa.Array:
+def take_rows(column: pa.Array, rows: NDArray[np.int64] | NDArray[np.int32]) -> pa.Array:
     """The values of rows, NULL where there is no row."""
     missing = rows < 0
     return column.take(pa.array(rows, mask=missing) if missing.any() else pa.array(rows))
@@ -108,6 +108,6 @@ def _take(column: pa.Array, rows: NDArray[np.int64] | NDArray[np.int32]) -> pa.A
 def _choose(chunk: Chunk, columns: tuple[str, ...], rows: Ints, labels: Ints) -> pa.Array:
     """The values of rows, from the column that belongs to the label of each row."""
     if len(set(columns)) == 1:
-        return _take(chunk.column(columns[0]), rows)
+        return take_rows(chunk.column(columns[0]), rows)
     stacked = pa.concat_arrays([chunk.column(name) for name in columns])
-    return _take(stacked, np.where(rows >= 0, rows + labels * chunk.table.num_rows, -1))
+    return take_rows(stacked, np.where(rows >= 0, rows + labels * chunk.table.num_rows, -1))

@@ -23,6 +23,7 @@ from trellis.planning.segment_optimizer import optimize
 from trellis.planning.segment_values import WHOLE_MATCH
 from trellis.spark import loading
 from trellis.spark.chunks import Chunk, read_chunks
+from trellis.spark.outputs import take_rows
 
 __all__ = ["SegmentMatcher", "choose_tree", "costs_of", "segment_batches"]
 
@@ -99,7 +100,9 @@ class SegmentMatcher:
 
     def dictionary(self, chunk: Chunk) -> loading.Dictionary | None:
         """Codes for the strings of a chunk."""
-        return loading.Dictionary(chunk, self._coded, list(dict.fromkeys(self._texts))) if self._coded else None
+        if not self._coded and not self._texts:
+            return None
+        return loading.Dictionary(chunk, self._coded, list(dict.fromkeys(self._texts)))
 
     def program(self, dictionary: loading.Dictionary | None) -> Program:
         """The programs, with the codes of strings in this chunk."""
@@ -140,7 +143,7 @@ class SegmentMatcher:
             case Gather(column=column, place=-1):
                 return chunk.column(column).take(pa.array(row))
             case Gather(column=column, place=place):
-                return _take(chunk.column(column), self._row(place, rows, environment)[owner])
+                return take_rows(chunk.column(column), self._row(place, rows, environment)[owner])
             case Present(place=place):
                 return pa.array(self._row(place, rows, environment)[owner] >= 0)
             case Number():
@@ -149,7 +152,7 @@ class SegmentMatcher:
                 return pa.array(np.diff(owner, prepend=-1) != 0)
             case Value(aggregate=number, columns=(column,)):
                 found = extreme_rows(rows, self.plan.values[number], environment)
-                return _take(chunk.column(column), found[owner])
+                return take_rows(chunk.column(column), found[owner])
             case Value(aggregate=number):
                 function = self.plan.values[number]
                 lengths = (1, rows.longest)
@@ -164,11 +167,6 @@ class SegmentMatcher:
     def _row(self, place: int, rows: Rows, environment: Environment) -> Ints:
         where = self.plan.places[place]
         return row_of(rows, environment[where.variable], where.from_first, where.offset, where.shift)
-
-
-def _take(column: pa.Array, rows: Ints) -> pa.Array:
-    missing = rows < 0
-    return column.take(pa.array(rows, mask=missing) if missing.any() else pa.array(rows))
 
 
 def _cut(matches: Matches, first: int, stop: int) -> Matches:
