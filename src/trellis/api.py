@@ -33,6 +33,7 @@ from trellis.segment_functions import registered
 from trellis.spark.batch import run_scan
 from trellis.spark.counts import Counts, run_counted
 from trellis.spark.projection import Session, refused
+from trellis.spark.row_statistics import survey_source
 from trellis.spark.segment_sample import sampled_tree
 from trellis.spark.warmup import start_warmup
 
@@ -238,7 +239,14 @@ def _plan(query: Query, frame: DataFrame, session: Session, hints: Hints) -> _Pl
         return replace(plan, rules=(rewritten, *plan.rules))
     lenient = conf.get("spark.sql.ansi.enabled", "true") != "true"
     bound = bind(query, schema, session.args)
-    return plan_scan(bound, partial(session.types_of, frame), hints, lenient=lenient)
+    return plan_scan(
+        bound,
+        partial(session.types_of, frame),
+        hints,
+        lenient=lenient,
+        constant=session.constant,
+        survey=partial(survey_source, frame, session),
+    )
 
 
 def _segmented(query: Query, session: Session, functions: Mapping[str, int], hints: Hints) -> Query | None:

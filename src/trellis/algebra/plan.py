@@ -10,6 +10,7 @@ from enum import IntEnum
 from typing import Generic, TypeVar
 
 from trellis.algebra.expression import Expression, Place
+from trellis.algebra.prefilter import Candidate, Prefilter, Slices
 from trellis.algebra.query import RowsPerMatch, SkipTo
 
 __all__ = [
@@ -242,7 +243,10 @@ M = TypeVar("M")
 
 @dataclass(frozen=True, slots=True)
 class ScanPlan(Generic[M]):
-    """A query as Spark runs it: project, exchange and sort, match, finish.
+    """A query as Spark runs it: drop rows, project, exchange and sort, match, finish.
+
+    `prefilter` drops buckets without matches (`considered` are all that were thought of, else there is a `reason`),
+    `keep` drops rows that nobody sees, `slices` cut long series.
 
     `projected` are the columns before the exchange, `sorted_by` the sort (column, descending, nulls first),
     `shipped` the columns that the matcher (`match`) reads, `finished` the columns of the result over its outputs.
@@ -255,3 +259,8 @@ class ScanPlan(Generic[M]):
     finished: tuple[tuple[str, Expression], ...]
     rules: tuple[str, ...] = ()
     pairs: PairPlan | None = None
+    prefilter: Prefilter | None = None
+    considered: tuple[Candidate, ...] = ()
+    reason: str = ""
+    keep: Expression | None = None
+    slices: Slices | None = None

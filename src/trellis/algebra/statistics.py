@@ -1,13 +1,33 @@
-"""What is known of the rows before a segment tree is chosen for them."""
+"""What is known of the rows before a plan is chosen for them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from trellis.algebra.expression import Expression
 from trellis.algebra.segments import Window
 
-__all__ = ["SegmentStatistics"]
+__all__ = ["RowStatistics", "SegmentStatistics"]
+
+
+@dataclass(frozen=True, slots=True)
+class RowStatistics:
+    """The rows of an input.
+
+    How many `rows`, in about how many `partitions` that matter, over how many units of the order key (`span`).
+    `shares` of the rows fulfil the condition of each variable, and of random rows of several variables the share
+    `together` fulfils the conditions between them. `heavy` are the hashes of keys with a large share of the rows.
+    `cores` is how many tasks run at once.
+    """
+
+    rows: float
+    partitions: float = 1.0
+    span: float | None = None
+    shares: Mapping[str, float] = field(default_factory=dict)
+    together: Mapping[tuple[Expression, ...], float] = field(default_factory=dict)
+    heavy: tuple[tuple[int, float], ...] = ()
+    cores: int = 2
 
 
 @dataclass(frozen=True, slots=True)

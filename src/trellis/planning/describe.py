@@ -18,6 +18,7 @@ from trellis.algebra.plan import (
 )
 from trellis.algebra.query import Query
 from trellis.kernels import opcodes as o
+from trellis.planning.describe_prefilter import describe_prefilter
 
 __all__ = ["describe"]
 
@@ -36,8 +37,10 @@ def describe(query: Query, plan: ScanPlan[MatchPlan]) -> str:
         ("Query", str(query).splitlines()),
         ("Conditions", _conditions(plan.match.conditions)),
         ("Rules", plan.rules or ("none fired",)),
+        ("Prefilter", describe_prefilter(plan.prefilter, plan.considered, plan.reason)),
         ("Plan", _steps(plan, names)),
     ]
+    sections = [(title, lines) for title, lines in sections if lines]
     return "\n\n".join("\n".join([f"== {title} ==", *lines]) for title, lines in sections)
 
 
@@ -67,6 +70,8 @@ def _steps(plan: ScanPlan[MatchPlan], names: dict[str, str]) -> list[str]:
         f"      +- Exchange  {exchange}",
         f"         +- Project   {', '.join(names.values()) or 'nothing'}",
         *(f"            +- Pairs     {value}: for all pairs of rows, slow" for _, value in _pairs(plan)),
+        *([] if plan.keep is None else [f"            +- Keep      {plan.keep}"]),
+        *([] if plan.prefilter is None else [f"            +- Prefilter {plan.prefilter}"]),
     ]
 
 

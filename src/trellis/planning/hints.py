@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 
 from trellis.algebra.segments import Choices
@@ -12,7 +12,16 @@ from trellis.planning.segment_costs import read_costs
 
 __all__ = ["RULES", "Hints"]
 
-RULES = ("hoist_slots", "merge_states", "rewrite_rows")
+RULES = (
+    "hoist_slots",
+    "merge_states",
+    "rewrite_rows",
+    "derive_window",
+    "prefilter",
+    "eliminate_rows",
+    "slices",
+)
+_PREFILTERS = ("auto", "always", "masks", "joins", "ranges")
 _SEARCHES = ("auto", "backtrack")
 _CHOICES = {
     "order": ("left", "right"),
@@ -47,6 +56,15 @@ class Hints:
     rewrite : str
         `"auto"` rewrites row patterns into segments where they call functions of segments, `"always"` wherever that
         is possible.
+    prefilter : str
+        `"auto"` drops rows before the match where an estimate says that it pays, `"always"` wherever it is possible;
+        `"masks"`, `"joins"` and `"ranges"` do so in one of the three ways.
+    symbols : tuple of tuple of str
+        The variables that a prefilter looks at, for each path through the pattern, or one tuple for all.
+    slices : int, optional
+        Into how many slices a long series is cut; by default an estimate says.
+    statistics : str
+        `"auto"` reads a few rows and one column of a large input before planning, `"off"` never does.
     """
 
     off: tuple[str, ...] = ()
@@ -56,6 +74,10 @@ class Hints:
     choices: Choices = field(default_factory=Choices)
     costs: str | None = None
     rewrite: str = "auto"
+    prefilter: str = "auto"
+    symbols: tuple[tuple[str, ...], ...] = ()
+    slices: int | None = None
+    statistics: str = "auto"
 
     def on(self, rule: str) -> bool:
         """Whether a rule may fire."""
@@ -75,8 +97,17 @@ class Hints:
         if rewrite not in ("auto", "always"):
             raise BindingError("The hint rewrite must be one of auto, always.")
         costs = _read_costs(values.pop("costs")) if "costs" in values else None
+        prefilter = values.pop("prefilter", "auto")
+        if prefilter not in _PREFILTERS:
+            raise BindingError(f"The hint prefilter must be one of {', '.join(_PREFILTERS)}.")
+        symbols = _symbols(values.pop("symbols", ()))
+        statistics = values.pop("statistics", "auto")
+        if statistics not in ("auto", "off"):
+            raise BindingError("The hint statistics must be one of auto, off.")
+        slices = values.pop("slices", "auto")
         if values:
-            known = ", ".join(("off", "search", "step_budget", "chunk_rows", "costs", "rewrite", *_CHOICES))
+            known = ", ".join(field.name for field in fields(Hints) if field.name != "choices")
+            known = f"{known}, {', '.join(_CHOICES)}"
             raise BindingError(f"There is no hint {next(iter(values))}.", cure=f"The hints are {known}.")
         for name, value in chosen.items():
             if value not in _CHOICES[name]:
@@ -85,11 +116,36 @@ class Hints:
             raise BindingError(f"The hint off must name rules of {', '.join(RULES)}.")
         if search not in _SEARCHES:
             raise BindingError(f"The hint search must be one of {', '.join(_SEARCHES)}.")
-        for name, value in (("step_budget", budget), ("chunk_rows", chunk)):
+        for name, value in (
+            ("step_budget", budget),
+            ("chunk_rows", chunk),
+            ("slices", 1 if slices == "auto" else slices),
+        ):
             if not isinstance(value, int) or isinstance(value, bool) or value < 1:
                 raise BindingError(f"The hint {name} must be a positive whole number.")
         assert isinstance(search, str) and isinstance(budget, int) and isinstance(chunk, int)
-        return Hints(tuple(off), search, budget, chunk, Choices(**chosen), costs, str(rewrite))  # type: ignore[arg-type]
+        return Hints(
+            tuple(off),
+            search,
+            budget,
+            chunk,
+            Choices(**chosen),  # type: ignore[arg-type]
+            costs,
+            str(rewrite),
+            str(prefilter),
+            symbols,
+            slices if isinstance(slices, int) else None,
+            str(statistics),
+        )
+
+
+def _symbols(value: object) -> tuple[tuple[str, ...], ...]:
+    sets = tuple(value) if isinstance(value, (list, tuple)) else (value,)
+    if sets and all(isinstance(name, str) for name in sets):
+        sets = (sets,)
+    if not all(isinstance(names, (list, tuple)) and all(isinstance(name, str) for name in names) for names in sets):
+        raise BindingError('The hint symbols must list variables: ["A", "C"], or a list for each path.')
+    return tuple(tuple(names) for names in sets)
 
 
 def _read_costs(path: object) -> str:

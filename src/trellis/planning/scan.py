@@ -9,8 +9,11 @@ from trellis.algebra.plan import Instruction, MatchPlan, Merge, PairPlan, ScanPl
 from trellis.errors import UnsupportedError
 from trellis.kernels import opcodes as o
 from trellis.planning.automaton import compile_pattern
+from trellis.planning.before_match import Survey, plan_before_match
+from trellis.planning.bucket_keys import Constant
 from trellis.planning.columns import Columns, TypesOf
 from trellis.planning.conditions import Conditions, plan_conditions
+from trellis.planning.derive_window import derive_window
 from trellis.planning.exchange import check_arrow, check_order, comparable_key, sort_by
 from trellis.planning.hints import Hints
 from trellis.planning.measures import Measures
@@ -25,17 +28,29 @@ __all__ = ["plan_scan"]
 _TABLE_INSTRUCTIONS = 64
 
 
-def plan_scan(bound: BoundQuery, types_of: TypesOf, hints: Hints, *, lenient: bool = False) -> ScanPlan[MatchPlan]:
+def plan_scan(
+    bound: BoundQuery,
+    types_of: TypesOf,
+    hints: Hints,
+    *,
+    lenient: bool = False,
+    constant: Constant = lambda _: None,
+    survey: Survey | None = None,
+) -> ScanPlan[MatchPlan]:
     """Plan a query.
 
-    `types_of` answers the types of expressions over the input; `lenient` is Spark without ANSI mode.
+    `types_of` answers the types of expressions over the input, `constant` the values of those that read no row,
+    `survey` gives statistics of the input; `lenient` is Spark without ANSI mode.
     """
     columns = Columns(types_of)
+    derived = derive_window(bound, columns, constant) if hints.on("derive_window") else None
+    bound = derived or bound
     instructions = compile_pattern(bound.query.pattern, bound.variables)
     keys = [comparable_key(expression, columns) for _, expression in bound.partition_by]
     order = [expression for _, expression in bound.order_by]
     columns.learn([*keys, *order])
     check_order(bound, columns)
+    before = plan_before_match(bound, tuple(keys), columns, instructions, hints, constant, survey)
     conditions = plan_conditions(bound, columns, hints, lenient=lenient)
     measures = Measures(columns, Slots(bound.variables), lenient=lenient)
     finished = _finish(bound, keys, measures)
@@ -79,8 +94,12 @@ def plan_scan(bound: BoundQuery, types_of: TypesOf, hints: Hints, *, lenient: bo
             chunk_rows=hints.chunk_rows,
         ),
         finished=finished,
-        rules=_rules(conditions, pairs, hints),
+        rules=(*_rules(conditions, pairs, hints, derived), *before.rules),
         pairs=pairs,
+        prefilter=before.prefilter,
+        considered=before.considered,
+        reason=before.reason,
+        keep=before.keep,
     )
 
 
@@ -105,9 +124,11 @@ def _pairs(bound: BoundQuery, keys: list[Expression], conditions: Conditions) ->
     )
 
 
-def _rules(conditions: Conditions, pairs: PairPlan | None, hints: Hints) -> tuple[str, ...]:
+def _rules(conditions: Conditions, pairs: PairPlan | None, hints: Hints, derived: BoundQuery | None) -> tuple[str, ...]:
     """What each rule did, for `explain`."""
     lines = []
+    if derived is not None:
+        lines.append(f"derive_window: a condition bounds every match, as WITHIN {derived.query.within} does")
     if conditions.hoisted:
         lines.append(f"hoist_slots: functions of one row moved to Spark ({', '.join(conditions.hoisted)})")
     if pairs is not None:

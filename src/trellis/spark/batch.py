@@ -36,6 +36,7 @@ from trellis.execution.functions import UserFunction
 from trellis.kernels import opcodes as o
 from trellis.spark.counts import Counts
 from trellis.spark.pairs import add_pairs, sort_column
+from trellis.spark.prefilter import apply_prefilter
 from trellis.spark.projection import Session
 from trellis.spark.segment_worker import segment_batches
 from trellis.spark.worker import match_batches
@@ -51,6 +52,10 @@ def run_scan(
     users: Mapping[str, UserFunction] | None = None,
 ) -> DataFrame:
     """The result of a plan over its input; `counts` watches what goes in and out of the matcher."""
+    if plan.prefilter is not None:
+        frame = apply_prefilter(frame, plan.prefilter, session)
+    if plan.keep is not None:
+        frame = session.where(frame, plan.keep)
     if plan.pairs is not None:
         frame = add_pairs(frame, plan.pairs, session)
     projected = session.project(frame, plan.projected)

@@ -54,6 +54,18 @@ class Session:
             return self.run(f"{self.ctes} SELECT {columns} FROM {{trellis_input}}", trellis_input=frame)
         return frame.select([_column(expression).alias(name) for name, expression in expressions])
 
+    def where(self, frame: DataFrame, condition: Expression) -> DataFrame:
+        """The rows of a DataFrame for which a condition is true."""
+        if _needs_statement(condition):
+            return self.run(f"{self.ctes} SELECT * FROM {{trellis_input}} WHERE {condition}", trellis_input=frame)
+        return frame.where(str(condition))
+
+    def constant(self, expression: Expression) -> object:
+        """The value of an expression that reads no row."""
+        if isinstance(expression, e.Parameter) and expression.name in self.args:
+            return self.args[expression.name]
+        return self.run(f"{self.ctes} SELECT {expression}").collect()[0][0]
+
     def types_of(self, frame: DataFrame, expressions: Sequence[Expression]) -> Sequence[str]:
         """The types of expressions over a DataFrame, without running anything."""
         known: dict[Expression, str] = {

@@ -1,0 +1,116 @@
+"""What may be taken away before the match: buckets without matches, rows that nobody sees, long series in slices.
+
+Plain values; `planning` chooses them, `spark` carries them out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from trellis.algebra.expression import Expression
+
+__all__ = ["Buckets", "Candidate", "Component", "Form", "Prefilter", "Scale", "Slices", "Symbol"]
+
+
+class Scale(Enum):
+    """How an order key is measured: a whole number as it is, a decimal by its digits, a time in microseconds."""
+
+    NUMBER = "number"
+    TIMESTAMP = "timestamp"
+    TIMESTAMP_NTZ = "timestamp_ntz"
+
+
+class Form(Enum):
+    """How a prefilter finds out which buckets may hold matches."""
+
+    MASKS = "masks"
+    """One pass: each bucket has a bit for each symbol; no rows are joined. Knows conditions of single rows only."""
+    JOINS = "joins"
+    """Rows of the symbols are joined within neighbouring buckets, with the conditions between them."""
+    RANGES = "ranges"
+    """As JOINS, but only rows between the times found are kept, not whole buckets."""
+
+
+@dataclass(frozen=True, slots=True)
+class Buckets:
+    """The order key, cut into pieces of `width` (microseconds, or the unit of the key).
+
+    No match is longer than a bucket, so that it lies in one bucket or in two neighbouring ones.
+    """
+
+    key: Expression
+    scale: Scale
+    width: int
+    descending: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """A variable, and the condition on a single row that all its rows fulfil."""
+
+    variable: str
+    condition: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Component:
+    """Symbols (by number) that every match of one path contains, in this order if `ordered`.
+
+    `starts`: the first of them is the first row of the match; `ends`: the last is its last row. `joined` are the
+    conditions between them; in these, column `x` of the symbol at position `k` is `__sk.x`.
+    """
+
+    symbols: tuple[int, ...]
+    ordered: bool = True
+    starts: bool = False
+    ends: bool = False
+    joined: tuple[Expression, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Prefilter:
+    """Rows in buckets where no component is complete are dropped before the exchange.
+
+    Without `buckets` each partition is one: partitions without the symbols are dropped.
+    """
+
+    form: Form
+    keys: tuple[Expression, ...]
+    buckets: Buckets | None
+    symbols: tuple[Symbol, ...]
+    components: tuple[Component, ...]
+
+    def __str__(self) -> str:
+        sets = (
+            "(" + ", ".join(self.symbols[number].variable for number in component.symbols) + ")"
+            for component in self.components
+        )
+        return f"{self.form.value} of {' or '.join(dict.fromkeys(sets))}"
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A prefilter (None: without one) that was considered: rows it would leave, nanoseconds for the whole query."""
+
+    prefilter: Prefilter | None
+    rows: float
+    cost: float
+
+
+@dataclass(frozen=True, slots=True)
+class Slices:
+    """A long series is cut by its order key, and searched in pieces.
+
+    A slice holds `width` units of the key (as in `Buckets`) and, as its halo, one `window` of the next slices. Only
+    matches that start in the slice itself are kept. `heavy` are hashes of the keys whose series are cut; empty: all.
+    With `resolve`, matches of neighbouring slices may be in each other's way, and a last pass decides.
+    """
+
+    key: Expression
+    scale: Scale
+    width: int
+    window: int
+    descending: bool
+    resolve: bool
+    heavy: tuple[int, ...] = ()

@@ -1,0 +1,117 @@
+"""Which prefilter a query gets, if any: symbol sets are tried out on the cost model, and the cheapest plan wins."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import product
+
+from trellis.algebra.expression import Expression
+from trellis.algebra.prefilter import Candidate, Form, Prefilter
+from trellis.algebra.statistics import RowStatistics
+from trellis.planning.demands import Demand, Sets, make_prefilter, symbol_sets
+from trellis.planning.prefilter_costs import PrefilterCosts, prefilter_cost, query_cost
+
+__all__ = ["choose_prefilter", "forced_prefilter", "joins_of", "prefilters_of"]
+
+_MOST_COMBINATIONS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What a user asked for: a form, the variables of each path."""
+
+    form: Form | None = None
+    symbols: tuple[tuple[str, ...], ...] = ()
+
+
+def joins_of(demand: Demand) -> list[tuple[tuple[str, ...], tuple[Expression, ...]]]:
+    """All conditions between rows that candidates may use, with the variables that they are about."""
+    found: dict[tuple[Expression, ...], tuple[str, ...]] = {}
+    for path in demand.paths:
+        for places in symbol_sets(path, whole=False):
+            single = Demand(demand.keys, demand.buckets, (path,), demand.conditions, demand.dependent, demand.single)
+            prefilter = make_prefilter(single, Form.JOINS, (places,))
+            component = prefilter.components[0]
+            if component.joined:
+                found[component.joined] = tuple(prefilter.symbols[number].variable for number in component.symbols)
+    return [(variables, conditions) for conditions, variables in found.items()]
+
+
+def prefilters_of(demand: Demand, form: Form, options: Sequence[Sequence[tuple[int, ...]]]) -> list[Prefilter]:
+    """The different prefilters of a form, one for each combination of the options of all paths."""
+    made = (make_prefilter(demand, form, sets) for sets in product(*options))
+    return list(dict.fromkeys(made))[:_MOST_COMBINATIONS]
+
+
+def forced_prefilter(demand: Demand, wish: Wish) -> Prefilter | None:
+    """The prefilter that a user asked for; None if the wish names variables that cannot be used."""
+    form = wish.form or Form.MASKS
+    if form is not Form.MASKS and demand.buckets is None:
+        return None
+    sets: list[tuple[int, ...]] = []
+    for number, path in enumerate(demand.paths):
+        if not wish.symbols:
+            limit = len(path.variables) if form is Form.MASKS else 3
+            sets.append(tuple(range(len(path.variables)))[:limit])
+            continue
+        names = wish.symbols[number if len(wish.symbols) > 1 else 0]
+        places = tuple(place for place, name in enumerate(path.variables) if name in names)
+        if not places:
+            return None
+        sets.append(places)
+    return make_prefilter(demand, form, tuple(sets))
+
+
+def choose_prefilter(
+    demand: Demand,
+    statistics: RowStatistics,
+    costs: PrefilterCosts,
+    tests: Callable[[float], float],
+    tasks: Callable[[float], float],
+    forms: Sequence[Form] = (Form.MASKS, Form.JOINS),
+    wanted: Sets | None = None,
+) -> list[Candidate]:
+    """All candidates, the cheapest first; the one without a prefilter is among them.
+
+    `tests` are the conditions that the matcher tests for each row, `tasks` how many tasks search so many rows.
+    """
+    rows = statistics.rows
+    bare = rows * costs.scan / statistics.cores + query_cost(rows, statistics, costs, tests, tasks(rows))
+    found = [Candidate(None, rows, bare)]
+    for form in forms:
+        if form is not Form.MASKS and demand.buckets is None:
+            continue
+        options = [symbol_sets(path, whole=form is Form.MASKS) for path in demand.paths]
+        if wanted is not None:
+            options = [[places] for places in wanted]
+        for prefilter in prefilters_of(demand, form, _fewer(demand, form, options, statistics, costs)):
+            if form is not Form.MASKS and not any(component.joined for component in prefilter.components):
+                # Without conditions between rows a join knows no more than masks, but for the order.
+                continue
+            before, left = prefilter_cost(prefilter, statistics, costs)
+            found.append(Candidate(prefilter, left, before + query_cost(left, statistics, costs, tests, tasks(left))))
+    return sorted(found, key=lambda candidate: candidate.cost)
+
+
+def _fewer(
+    demand: Demand,
+    form: Form,
+    options: list[list[tuple[int, ...]]],
+    statistics: RowStatistics,
+    costs: PrefilterCosts,
+) -> list[list[tuple[int, ...]]]:
+    """Options of which there are at most a hundred combinations: of each path those that are best by themselves."""
+    most = _MOST_COMBINATIONS
+    each = max(1, int(most ** (1 / len(options)) + 1e-9))
+    fewer = []
+    for path, sets in zip(demand.paths, options, strict=True):
+        alone = Demand(demand.keys, demand.buckets, (path,), demand.conditions, demand.dependent, demand.single)
+
+        def worth(places: tuple[int, ...], alone: Demand = alone) -> float:
+            prefilter = make_prefilter(alone, form, (places,))
+            before, left = prefilter_cost(prefilter, statistics, costs)
+            return before + left * costs.move
+
+        fewer.append(sorted(sets, key=worth)[:each])
+    return fewer

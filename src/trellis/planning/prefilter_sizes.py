@@ -1,0 +1,98 @@
+"""How many rows a prefilter leaves (equations 2 to 4 of Zhu, Huang and Chaudhuri, PVLDB 16(5), for pairs of buckets).
+
+Rows are taken to fall into buckets by chance. Equation 2: a bucket of `d` rows holds a row of a symbol with share `s`
+with the chance 1 - (1 - s)^d. Equation 3: symbols are independent of each other. Equation 4: rows that stand together
+by chance fulfil the conditions between them with the share that a sample of pairs showed.
+"""
+
+from __future__ import annotations
+
+from math import exp, prod
+
+from trellis.algebra.prefilter import Component, Form, Prefilter
+from trellis.algebra.statistics import RowStatistics
+
+__all__ = ["joined_rows", "kept_share", "rows_in_bucket", "symbol_rows"]
+
+
+def rows_in_bucket(prefilter: Prefilter, statistics: RowStatistics) -> float:
+    """The mean number of rows of one partition in one bucket."""
+    buckets = 1.0
+    if prefilter.buckets is not None and statistics.span is not None:
+        buckets = max(1.0, statistics.span / prefilter.buckets.width)
+    return statistics.rows / (buckets * statistics.partitions)
+
+
+def symbol_rows(prefilter: Prefilter, statistics: RowStatistics) -> float:
+    """How many rows fulfil the condition of some symbol."""
+    none = prod(1 - statistics.shares.get(symbol.variable, 1.0) for symbol in prefilter.symbols)
+    return statistics.rows * (1 - none)
+
+
+def joined_rows(component: Component, prefilter: Prefilter, statistics: RowStatistics) -> tuple[float, float]:
+    """How many combinations of rows a join looks at, and how many fulfil the conditions between them."""
+    shares = _shares(component, prefilter, statistics)
+    dense = rows_in_bucket(prefilter, statistics)
+    # Each row of the first symbol meets those of the others in its own bucket and the next.
+    met = statistics.rows * shares[0] * prod(2 * dense * share for share in shares[1:])
+    found = met * statistics.together.get(component.joined, 1.0)
+    for place in range(1, len(shares)):
+        # Half of the two buckets lies within the window, and of k rows in it one order is right.
+        found *= 0.5 / place if component.ordered else 0.5
+    return met, found
+
+
+def kept_share(prefilter: Prefilter, statistics: RowStatistics) -> float:
+    """The share of the rows that is left."""
+    dropped = 1.0
+    for component in prefilter.components:
+        dropped *= 1 - _component_share(component, prefilter, statistics)
+    return 1 - dropped
+
+
+def _component_share(component: Component, prefilter: Prefilter, statistics: RowStatistics) -> float:
+    dense = rows_in_bucket(prefilter, statistics)
+    shares = _shares(component, prefilter, statistics)
+    if prefilter.buckets is None:
+        return prod(_some(share * dense) for share in shares)
+    if prefilter.form is Form.MASKS:
+        here = _pair_chance(component, [_some(share * dense) for share in shares], beyond=False)
+        there = _pair_chance(component, [_some(share * dense) for share in shares], beyond=True)
+        return 1 - (1 - here) * (1 - there)
+    _, found = joined_rows(component, prefilter, statistics)
+    starts = found / statistics.rows * dense
+    # A combination found keeps its own bucket, and as many more as the match may reach into.
+    reach = {2: 1.5, 1: 2.0, 0: 3.0}[component.starts + component.ends]
+    if prefilter.form is Form.RANGES:
+        reach = {2: 0.5, 1: 1.0, 0: 2.0}[component.starts + component.ends]
+    elif component.starts and component.ends and len(component.symbols) == 1:
+        reach = 1.0
+    return _some(starts * reach)
+
+
+def _pair_chance(component: Component, chances: list[float], *, beyond: bool) -> float:
+    """The chance that a pair of buckets holds the symbols: the first ones in the left bucket, the rest in the right.
+
+    The longest beginning that the left one holds decides: if it has exactly m symbols, the right one needs the others.
+    """
+    if not component.ordered:
+        return prod(1 - (1 - chance) ** 2 for chance in chances)
+    count = len(chances)
+    total = 0.0
+    for taken in range(1 if component.starts else 0, count + 1):
+        if beyond and component.ends and taken == count:
+            # All symbols on the left, and the last one on the right too.
+            total += prod(chances) * chances[-1]
+            continue
+        exactly = prod(chances[:taken]) * ((1 - chances[taken]) if taken < count else 1.0)
+        total += exactly * prod(chances[taken:])
+    return min(1.0, total)
+
+
+def _shares(component: Component, prefilter: Prefilter, statistics: RowStatistics) -> list[float]:
+    return [statistics.shares.get(prefilter.symbols[number].variable, 1.0) for number in component.symbols]
+
+
+def _some(expected: float) -> float:
+    """The chance that something that happens so often on average happens at all."""
+    return 1 - exp(-expected)
