@@ -230,7 +230,7 @@ def _plan(query: Query, frame: DataFrame, session: Session, hints: Hints) -> _Pl
     segmented = _segmented(query, session, functions, hints)
     if segmented is not None:
         segments = bind_segments(segmented, schema, session.args, functions)
-        plan = plan_segments(segments, partial(session.types_of, frame), hints)
+        plan = plan_segments(segments, partial(session.types_of, frame), hints, partial(survey_source, frame, session))
         _warn_of_squares(plan.match)
         if segmented is query:
             return plan

@@ -21,6 +21,7 @@ __all__ = [
     "Instruction",
     "Label",
     "ListAggregate",
+    "Mark",
     "MatchPlan",
     "Merge",
     "Number",
@@ -31,6 +32,7 @@ __all__ = [
     "ProgramSpec",
     "Register",
     "ScanPlan",
+    "SliceSpec",
     "SlotSource",
     "Value",
     "WindowSpec",
@@ -169,6 +171,29 @@ class First:
 
 
 @dataclass(frozen=True, slots=True)
+class Mark:
+    """Where a match of a slice stands, for the pass that decides between slices.
+
+    `what` is `start` (its first row, counted in the slice), `next` (the row at which the search goes on; below 0 it
+    cannot), `rows` (how many rows the slice has without its halo) or `row` (the output row within its match).
+    """
+
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
+class SliceSpec:
+    """Columns of a slice: its number (the last one of `keys`), and the part of it that a row is.
+
+    The part is 0 for the halo, 1 for the slice, 2 for its first rows, which are in the halo of the slice before.
+    """
+
+    number: str
+    part: str
+    resolve: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Number:
     """The number of the match."""
 
@@ -193,7 +218,7 @@ class ListAggregate:
     final: bool
 
 
-Output = Gather | Present | First | Label | Number | Value | ListAggregate
+Output = Gather | Present | First | Label | Mark | Number | Value | ListAggregate
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,6 +245,7 @@ class MatchPlan:
     budget: int
     by_table: bool
     chunk_rows: int
+    slices: SliceSpec | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,7 +272,7 @@ class ScanPlan(Generic[M]):
     """A query as Spark runs it: drop rows, project, exchange and sort, match, finish.
 
     `prefilter` drops buckets without matches (`considered` are all that were thought of, else there is a `reason`),
-    `keep` drops rows that nobody sees, `slices` cut long series.
+    `keep` drops rows that nobody sees, `slices` cut long series. `partition_keys` are those of the query.
 
     `projected` are the columns before the exchange, `sorted_by` the sort (column, descending, nulls first),
     `shipped` the columns that the matcher (`match`) reads, `finished` the columns of the result over its outputs.
@@ -264,3 +290,4 @@ class ScanPlan(Generic[M]):
     reason: str = ""
     keep: Expression | None = None
     slices: Slices | None = None
+    partition_keys: tuple[Expression, ...] = ()

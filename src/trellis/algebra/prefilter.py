@@ -114,3 +114,8 @@ class Slices:
     descending: bool
     resolve: bool
     heavy: tuple[int, ...] = ()
+
+    def __str__(self) -> str:
+        which = f"{len(self.heavy)} large series" if self.heavy else "series"
+        last = ", and a last pass between slices" if self.resolve else ""
+        return f"{which} are cut into slices of {self.width / self.window:,.1f} windows{last}"

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from trellis.algebra.plan import Output, ProgramSpec, SlotSource
+from trellis.algebra.plan import Output, ProgramSpec, SliceSpec, SlotSource
 from trellis.algebra.query import Boundary, RowsPerMatch, SkipTo
 from trellis.algebra.windows import TimeWindow, Window
 
@@ -475,3 +475,4 @@ class SegmentPlan:
     chunk_rows: int
     choices: Choices
     costs: str | None = None
+    slices: SliceSpec | None = None

@@ -29,12 +29,16 @@ _MOST_ROWS = 1 << 17
 
 @dataclass(frozen=True, slots=True)
 class Matches:
-    """The matches of a chunk in order: rows of start and end, the segments of variables, number in the series."""
+    """The matches of a chunk in order: rows of start and end, the segments of variables, number in the series.
+
+    `following` is the row at which the search goes on after a match, for slices of series; -1 if there is none.
+    """
 
     starts: Ints
     ends: Ints
     bindings: dict[str, Extent]
     numbers: Ints
+    following: Ints
 
 
 @dataclass(slots=True)
@@ -46,8 +50,10 @@ class Finder:
     users: Mapping[str, UserFunction] = field(default_factory=dict)
     tree: PhysicalNode | None = None
 
-    def find(self, offsets: Ints, slots: Slots, program: Program) -> tuple[Rows, Matches]:
-        """The matches in a chunk of whole series."""
+    def find(
+        self, offsets: Ints, slots: Slots, program: Program, start_before: Ints | None = None
+    ) -> tuple[Rows, Matches]:
+        """The matches in a chunk of whole series; for slices, those that start before a row of each."""
         rows = self.rows(offsets, slots)
         found: list[Segments] = []
         spent = 0
@@ -59,7 +65,7 @@ class Finder:
             result = executor.run(self.tree, space, frozenset(self.plan.tracked))
             found.append(_moved(result, base))
             spent = executor.spent
-        return rows, self._finish(rows, _together(found))
+        return rows, self._finish(rows, _together(found), start_before)
 
     def rows(self, offsets: Ints, slots: Slots) -> Rows:
         """The rows of a chunk."""
@@ -96,20 +102,30 @@ class Finder:
         longest = int((last - np.arange(rows.count)).max(initial=0))
         return last if longest <= _MOST_ROWS // 4 else None
 
-    def _finish(self, rows: Rows, found: Segments) -> Matches:
+    def _finish(self, rows: Rows, found: Segments, start_before: Ints | None) -> Matches:
         starts, ends = found.pairs()
         series = np.searchsorted(rows.offsets, starts, side="right") - 1
+        following = starts
+        if start_before is not None:
+            mine = np.flatnonzero(starts < start_before[series])
+            found, series = found.take(mine), series[mine]
+            following = found.pairs()[0]
         if self.plan.skip is not SkipTo.EVERY_MATCH:
-            found, series = self._skipped(rows, found, series.astype(np.int64))
-            starts, ends = found.pairs()
+            found, series, following = self._skipped(
+                rows, found, series.astype(np.int64), every_start=start_before is not None
+            )
+        starts, ends = found.pairs()
         # Numbers start at 1 in each series.
         firsts = np.flatnonzero(np.diff(series, prepend=-1))
         counts = np.diff(np.append(firsts, len(series)))
         numbers = np.arange(1, len(series) + 1) - np.repeat(firsts, counts)
-        return Matches(starts, ends, found.bindings, numbers.astype(np.int64))
+        return Matches(starts, ends, found.bindings, numbers.astype(np.int64), following)
 
-    def _skipped(self, rows: Rows, found: Segments, series: Ints) -> tuple[Segments, Ints]:
-        """AFTER MATCH SKIP: the leftmost start, then the longest (or preferred), then on from where the skip leads."""
+    def _skipped(self, rows: Rows, found: Segments, series: Ints, *, every_start: bool) -> tuple[Segments, Ints, Ints]:
+        """AFTER MATCH SKIP: the leftmost start, then the longest (or preferred), then on from where the skip leads.
+
+        With `every_start` nothing is skipped but other matches from the same row: a later pass will.
+        """
         starts, ends = found.pairs()
         keys = [self._boundary(found, boundary) for boundary in self.plan.preference] or [-ends]
         # What is still equal goes by the rows of variables, in the order of their names.
@@ -122,6 +138,11 @@ class Finder:
         if to_target:
             first = self.plan.skip is SkipTo.FIRST
             targets = row_of(rows, found.bindings[self.plan.skip_to], first, 0, 0)
+        if every_start:
+            places = np.flatnonzero(np.diff(starts, prepend=-1))
+            past = ends + 1 if self.plan.skip is SkipTo.PAST_LAST_ROW else starts + 1
+            following = np.where(targets > starts, targets, -1) if to_target else past
+            return found.take(places), series[places], following[places]
         kept = np.zeros(len(starts), np.bool_)
         wrong = skip_matches(series, starts, ends, targets, self.plan.skip is SkipTo.PAST_LAST_ROW, to_target, kept)
         if wrong >= 0:
@@ -132,7 +153,7 @@ class Finder:
                 cure="Skip to a variable that every match contains after its first row, or use SKIP TO NEXT ROW.",
             )
         places = np.flatnonzero(kept)
-        return found.take(places), series[places]
+        return found.take(places), series[places], starts[places]
 
     def _boundary(self, found: Segments, boundary: Boundary) -> Ints:
         """What a quantifier took of each match, the preferred first; nothing at all is least."""

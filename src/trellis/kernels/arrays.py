@@ -165,14 +165,28 @@ class Track(NamedTuple):
 class Matches(NamedTuple):
     """The matches found: first row, end (exclusive), series, and in `paths` the instruction of each of their rows.
 
-    There is room for a match at every row; `paths` may have to grow.
+    There is room for a match at every row; `paths` may have to grow. `following` is the row at which the search goes on
+    after a match; below 0 it cannot (as `status` says for series that are whole).
     """
 
     starts: Ints
     stops: Ints
     owners: Ints
+    following: Ints
     paths: Shorts
     progress: Ints
+
+
+class Starts(NamedTuple):
+    """Where matches of each series may start: before the row `ends[k]`.
+
+    `entries[k]` is 1 for a whole series: the search begins at its first row. For a slice of one it may begin at any of
+    its first rows, since nobody knows yet where the slice before leaves off: `seen` marks the rows it came by.
+    """
+
+    ends: Ints
+    entries: Ints
+    seen: Bools
 
 
 class Work(NamedTuple):

@@ -15,6 +15,7 @@ from trellis.kernels.arrays import (
     Program,
     Shorts,
     Slots,
+    Starts,
     Track,
     Window,
     Work,
@@ -28,6 +29,7 @@ __all__ = ["find_matches"]
 @kernel
 def find_matches(
     offsets: Ints,
+    origins: Starts,
     automaton: Automaton,
     conditions: Conditions,
     program: Program,
@@ -51,7 +53,8 @@ def find_matches(
     """The matches of all series in order; DONE, STOPPED (`status` says why: kind, row), or a wish for more room.
 
     Called again with more room, it goes on where it stopped: `matches.progress` holds the series and the start,
-    how many matches and rows were found, the number of the next match, and the end of the window.
+    how many matches and rows were found, the number of the next match, the end of the window, and where this search
+    began.
     `ends` (for `by_table`) and `path` are room for the longest series.
     """
     width = len(automaton.op)
@@ -63,6 +66,7 @@ def find_matches(
             progress[1] = low
             progress[4] = 1
             progress[5] = low
+            progress[6] = low
             steps[0] = budget
             if by_table:
                 fill_ends(low, high, automaton, conditions, ends)
@@ -72,8 +76,17 @@ def find_matches(
                 # The end of one series is the start of the next: what failed there says nothing here.
                 work.epoch[0] += 1
                 work.epoch[1] = 0
-        while progress[1] < high:
+        sliced = origins.entries[series] > 1
+        while True:
             start = progress[1]
+            if start >= origins.ends[series] or (sliced and origins.seen[start]):
+                # Searches that meet go on together.
+                if progress[6] + 1 >= low + origins.entries[series]:
+                    break
+                progress[6] += 1
+                progress[1] = progress[6]
+                progress[5] = low
+                continue
             if by_table:
                 latest = high
                 if window.active:
@@ -106,23 +119,28 @@ def find_matches(
                 if end >= 0:
                     _read_trail(start, steps[1], automaton, work, path)
             if end == o.NO_MATCH:
+                if sliced:
+                    origins.seen[start] = True
                 progress[1] = start + 1
                 continue
             used = progress[3]
             if used + end - start > len(matches.paths):
                 return o.NEEDS_PATHS
             following = _next_start(start, end, skip, skip_to, automaton, path)
-            if following < 0:
+            if following < 0 and not sliced:
                 status[0] = o.SKIP_MISSING if following == -1 else o.SKIP_TO_START
                 status[1] = start
                 return o.STOPPED
+            if sliced:
+                origins.seen[start] = True
             found = progress[2]
+            matches.following[found] = following
             matches.starts[found] = start
             matches.stops[found] = end
             matches.owners[found] = series
             for k in range(end - start):
                 matches.paths[used + k] = path[k]
-            progress[1] = following
+            progress[1] = following if following >= 0 else high
             progress[2] = found + 1
             progress[3] = used + end - start
             progress[4] += 1

@@ -6,7 +6,7 @@ import numpy as np
 
 from trellis.kernels.arrays import Bools, Matches, Track, Work
 
-__all__ = ["longer_paths", "more_room", "new_matches", "new_track", "new_work"]
+__all__ = ["in_order", "longer_paths", "more_room", "new_matches", "new_track", "new_work"]
 
 # How many failed states are remembered by key at most; beyond that the memory is better spent on rows.
 _MEMO_LIMIT = 1 << 20
@@ -78,8 +78,28 @@ def new_matches(rows: int) -> Matches:
         np.empty(rows, np.int64),
         np.empty(rows, np.int64),
         np.empty(rows, np.int64),
+        np.empty(rows, np.int64),
         np.empty(rows, np.int32),
-        np.array([0, -1, 0, 0, 1, 0], np.int64),
+        np.array([0, -1, 0, 0, 1, 0, 0], np.int64),
+    )
+
+
+def in_order(matches: Matches) -> Matches:
+    """The matches by series and first row; searches that begin at several rows find them in another order."""
+    count = int(matches.progress[2])
+    order = np.argsort(matches.starts[:count], kind="stable")
+    if np.array_equal(order, np.arange(count)):
+        return matches
+    lengths = matches.stops[:count] - matches.starts[:count]
+    begins = np.cumsum(lengths) - lengths
+    moved = lengths[order]
+    rows = np.arange(int(moved.sum())) - np.repeat(np.cumsum(moved) - moved, moved) + np.repeat(begins[order], moved)
+    return matches._replace(
+        starts=matches.starts[:count][order],
+        stops=matches.stops[:count][order],
+        owners=matches.owners[:count][order],
+        following=matches.following[:count][order],
+        paths=matches.paths[rows],
     )
 
 

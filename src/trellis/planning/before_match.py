@@ -1,25 +1,18 @@
-"""What happens to the rows before the exchange: prefilter, row elimination, slices."""
+"""What happens to the rows before the exchange: prefilter, row elimination, slices. The same for every language."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from trellis.algebra.bound import BoundQuery
 from trellis.algebra.expression import Expression
-from trellis.algebra.plan import Instruction
-from trellis.algebra.prefilter import Candidate, Form, Prefilter
+from trellis.algebra.prefilter import Candidate, Form, Prefilter, Slices
 from trellis.algebra.statistics import RowStatistics
-from trellis.analysis.condition_kinds import Kinds, classify
-from trellis.planning.bucket_keys import Constant, time_buckets
-from trellis.planning.columns import Columns
-from trellis.planning.demands import Demand, demand_of
-from trellis.planning.eliminate_rows import eliminate_rows
+from trellis.planning.demands import Demand
 from trellis.planning.hints import Hints
 from trellis.planning.prefilter import Wish, choose_prefilter, forced_prefilter, joins_of
 from trellis.planning.prefilter_costs import default_prefilter_costs
-from trellis.planning.prefilter_sizes import rows_in_bucket
-from trellis.planning.simulate import tests_from_a_row
+from trellis.planning.slices import Cut, cut_slices, slice_tasks
 
 __all__ = ["BeforeMatch", "Survey", "plan_before_match"]
 
@@ -29,78 +22,113 @@ Survey = Callable[[Demand, list[tuple[tuple[str, ...], tuple[Expression, ...]]]]
 
 @dataclass(frozen=True, slots=True)
 class BeforeMatch:
-    """The rows that are kept, how they are found, and what `explain` says about it."""
+    """The rows that are kept, how they are found, how series are cut, and what `explain` says about it."""
 
     prefilter: Prefilter | None = None
     considered: tuple[Candidate, ...] = ()
     keep: Expression | None = None
+    slices: Slices | None = None
     rules: tuple[str, ...] = ()
     reason: str = ""
 
 
 def plan_before_match(
-    bound: BoundQuery,
-    keys: tuple[Expression, ...],
-    columns: Columns,
-    instructions: tuple[Instruction, ...],
+    demand: Demand | str,
+    keep: Expression | None,
+    cut: Cut | str,
+    tests: Callable[[RowStatistics], float],
     hints: Hints,
-    constant: Constant,
     survey: Survey | None,
 ) -> BeforeMatch:
-    """Decide which rows can be dropped before the match, and how."""
-    kinds = classify(bound)
-    keep = eliminate_rows(bound, kinds, instructions) if hints.on("eliminate_rows") else None
+    """Decide which rows can be dropped before the match, and how series are cut.
+
+    `demand` is what a match needs, `keep` the condition of rows that somebody sees, `cut` how series may be cut; the
+    first and the last may be reasons why not. `tests` says how many conditions are tested for each row.
+    """
+    wanted = cut if isinstance(cut, Cut) and hints.on("slices") else None
+    statistics = _statistics(demand, keep, wanted, hints, survey)
+    before = BeforeMatch(reason="switched off")
+    if hints.on("prefilter"):
+        before = _prefilter(demand, keep, wanted is not None, tests, hints, statistics)
+    slices = None
+    if wanted is not None:
+        known = statistics if isinstance(statistics, RowStatistics) else None
+        slices = cut_slices(wanted, hints.slices, known, _rows_left(before, demand, keep, known))
     rules = [] if keep is None else [f"eliminate_rows: only rows with {keep} can be seen"]
-    forced = hints.prefilter != "auto" or bool(hints.symbols)
-    if not hints.on("prefilter") or (keep is not None and not forced):
-        # What is left after elimination are the rows of the symbols themselves.
-        reason = "only rows of the variables with conditions are left" if hints.on("prefilter") else "switched off"
-        return BeforeMatch(keep=keep, rules=tuple(rules), reason=reason)
-    demand = demand_of(bound, kinds, keys, time_buckets(bound, columns, constant))
+    rules += before.rules
+    if slices is not None:
+        rules.append(f"slices: {slices}")
+    return replace(before, keep=keep, slices=slices, rules=tuple(rules))
+
+
+def _statistics(
+    demand: Demand | str, keep: Expression | None, cut: Cut | None, hints: Hints, survey: Survey | None
+) -> RowStatistics | str:
+    """Statistics where something hangs on them: a prefilter to choose, or slices to cut."""
+    forced = hints.prefilter not in ("auto", "always") or bool(hints.symbols)
+    chooses = hints.on("prefilter") and isinstance(demand, Demand) and keep is None and not forced
+    if not chooses and (cut is None or hints.slices is not None):
+        return "nothing hangs on them"
+    if survey is None or hints.statistics == "off":
+        return "statistics are off"
+    if isinstance(demand, Demand):
+        return survey(demand, joins_of(demand) if chooses else [])
+    assert cut is not None
+    return survey(Demand(cut.keys, cut.buckets, (), {}), [])
+
+
+def _rows_left(
+    before: BeforeMatch, demand: Demand | str, keep: Expression | None, statistics: RowStatistics | None
+) -> float:
+    """About how many rows are moved to the matcher."""
+    if statistics is None:
+        return 0.0
+    if before.considered:
+        return next(one.rows for one in before.considered if one.prefilter == before.prefilter)
+    if keep is None or isinstance(demand, str):
+        return statistics.rows
+    return statistics.rows * min(1.0, sum(statistics.shares.get(name, 1.0) for name in demand.conditions))
+
+
+def _prefilter(
+    demand: Demand | str,
+    keep: Expression | None,
+    sliceable: bool,
+    tests: Callable[[RowStatistics], float],
+    hints: Hints,
+    statistics: RowStatistics | str,
+) -> BeforeMatch:
     if isinstance(demand, str):
-        return BeforeMatch(keep=keep, rules=tuple(rules), reason=demand)
-    if forced and hints.prefilter != "always":
+        return BeforeMatch(reason=demand)
+    asked = hints.prefilter != "auto" or bool(hints.symbols)
+    if keep is not None and not asked:
+        return BeforeMatch(reason="only rows of the variables with conditions are left")
+    if asked and hints.prefilter != "always":
         form = None if hints.prefilter == "auto" else Form(hints.prefilter)
         prefilter = forced_prefilter(demand, Wish(form, hints.symbols))
-        return _settled(prefilter, keep, rules, "the hints name no variable that can be used")
-    statistics = (
-        "statistics are off" if survey is None or hints.statistics == "off" else survey(demand, joins_of(demand))
-    )
+        return _settled(prefilter, "the hints name no variable that can be used")
     if isinstance(statistics, str):
-        return _settled(forced_prefilter(demand, Wish()) if forced else None, keep, rules, statistics)
-    found = _choose(bound, kinds, demand, instructions, statistics)
+        return _settled(forced_prefilter(demand, Wish()) if asked else None, statistics)
+    partitions = statistics.partitions if demand.keys else 1.0
+    found = choose_prefilter(
+        demand,
+        statistics,
+        default_prefilter_costs(),
+        tests(statistics),
+        lambda rows: slice_tasks(sliceable, partitions, statistics, rows),
+    )
     chosen = found[0]
-    if chosen.prefilter is None and forced:
+    if chosen.prefilter is None and asked:
         chosen = next((candidate for candidate in found if candidate.prefilter is not None), chosen)
+    rules: tuple[str, ...] = ()
     if chosen.prefilter is not None:
         left = f"about {chosen.rows:,.0f} of {statistics.rows:,.0f} rows are left"
-        rules.append(f"prefilter: {chosen.prefilter}, {left}")
-    return BeforeMatch(chosen.prefilter, tuple(found), keep, tuple(rules))
+        rules = (f"prefilter: {chosen.prefilter}, {left}",)
+    return BeforeMatch(chosen.prefilter, tuple(found), rules=rules)
 
 
-def _settled(prefilter: Prefilter | None, keep: Expression | None, rules: list[str], reason: str) -> BeforeMatch:
+def _settled(prefilter: Prefilter | None, reason: str) -> BeforeMatch:
     """A prefilter that was asked for, without estimates; or none, with the reason."""
     if prefilter is None:
-        return BeforeMatch(keep=keep, rules=tuple(rules), reason=reason)
-    return BeforeMatch(prefilter, (), keep, (*rules, f"prefilter: {prefilter}"), "asked for by a hint")
-
-
-def _choose(
-    bound: BoundQuery,
-    kinds: Kinds,
-    demand: Demand,
-    instructions: tuple[Instruction, ...],
-    statistics: RowStatistics,
-) -> list[Candidate]:
-    """The candidates, the best one first."""
-    whole = forced_prefilter(demand, Wish())
-    assert whole is not None
-    looks_back = any(kinds.dependent.values())
-    tests = tests_from_a_row(
-        instructions,
-        {number: statistics.shares.get(name, 1.0) for number, name in enumerate(bound.variables)},
-        rows_in_bucket(whole, statistics),
-        merged=not looks_back,
-    )
-    tasks = statistics.partitions if demand.keys else 1.0
-    return choose_prefilter(demand, statistics, default_prefilter_costs(), lambda _: tests, lambda _: tasks)
+        return BeforeMatch(reason=reason)
+    return BeforeMatch(prefilter, rules=(f"prefilter: {prefilter}",), reason="asked for by a hint")

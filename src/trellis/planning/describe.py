@@ -56,6 +56,8 @@ def _conditions(conditions: Sequence[Condition]) -> list[str]:
 
 def _steps(plan: ScanPlan[MatchPlan], names: dict[str, str]) -> list[str]:
     """The steps, the last one first, as Spark prints its plans."""
+    if plan.match.slices is not None:
+        names = {**names, plan.match.slices.number: "slice"}
     keys = [names[key] for key in plan.match.keys]
     exchange = f"by {', '.join(keys)}" if keys else "to one partition"
     order = [

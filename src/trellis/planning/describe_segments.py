@@ -28,6 +28,7 @@ from trellis.algebra.segments import (
     Without,
     inputs_of,
 )
+from trellis.planning.describe_prefilter import describe_prefilter
 
 __all__ = ["describe_segments", "describe_tree"]
 
@@ -36,6 +37,8 @@ def describe_segments(query: Query, plan: ScanPlan[SegmentPlan], tree: Sequence[
     """The query, its conditions, the rules that fired, the logical and the chosen tree, and Spark's steps."""
     names = {name: str(expression) for name, expression in plan.projected}
     match = plan.match
+    if match.slices is not None:
+        names[match.slices.number] = "slice"
     keys = [names[key] for key in match.keys]
     order = [f"{names[name]}{' DESC' if descending else ''}" for name, descending, _ in plan.sorted_by]
     exchange = f"by {', '.join(keys)}" if keys else "to one partition"
@@ -43,6 +46,7 @@ def describe_segments(query: Query, plan: ScanPlan[SegmentPlan], tree: Sequence[
         ("Query", str(query).splitlines()),
         ("Conditions", [_condition(number, condition) for number, condition in enumerate(match.conditions)]),
         ("Rules", list(plan.rules) or ["none fired"]),
+        ("Prefilter", describe_prefilter(plan.prefilter, plan.considered, plan.reason)),
         ("Logical tree", _logical(match.tree, 0)),
         ("Chosen tree", list(tree)),
         (
@@ -52,10 +56,12 @@ def describe_segments(query: Query, plan: ScanPlan[SegmentPlan], tree: Sequence[
                 f"+- Segments  {match.rows_per_match.value}, {match.skip.value}, budget {match.budget:,} segments",
                 f"   +- Sort      {', '.join(order) or 'nothing'}",
                 f"      +- Exchange  {exchange}",
-                f"         +- Project   {', '.join(names.values())}",
+                f"         +- Project   {', '.join(name for name in names.values() if name != 'slice')}",
+                *([] if plan.prefilter is None else [f"            +- Prefilter {plan.prefilter}"]),
             ],
         ),
     ]
+    sections = [(title, lines) for title, lines in sections if lines]
     return "\n\n".join("\n".join([f"== {title} ==", *lines]) for title, lines in sections)
 
 

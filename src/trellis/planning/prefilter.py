@@ -67,7 +67,7 @@ def choose_prefilter(
     demand: Demand,
     statistics: RowStatistics,
     costs: PrefilterCosts,
-    tests: Callable[[float], float],
+    tests: float,
     tasks: Callable[[float], float],
     forms: Sequence[Form] = (Form.MASKS, Form.JOINS),
     wanted: Sets | None = None,

@@ -8,7 +8,6 @@ than matching them, so the constants of the way there stand beside those of the 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import cache
 from importlib.resources import files
@@ -69,12 +68,11 @@ def query_cost(
     rows: float,
     statistics: RowStatistics,
     costs: PrefilterCosts,
-    tests: Callable[[float], float],
+    tests: float,
     tasks: float,
 ) -> float:
-    """Nanoseconds for moving rows to the matcher and matching them, in so many tasks at once.
+    """Nanoseconds for moving rows to the matcher and matching them there, with so many `tests` of conditions each.
 
-    `tests` says how many conditions are tested for each row, given the share of the rows that is left.
+    So many tasks share the work, as far as there are cores for them.
     """
-    share = rows / max(1.0, statistics.rows)
-    return rows * (costs.move + tests(share) * costs.test) / max(1.0, min(tasks, statistics.cores))
+    return rows * (costs.move + tests * costs.test) / max(1.0, min(tasks, statistics.cores))

@@ -9,18 +9,18 @@ from __future__ import annotations
 
 from math import exp, prod
 
-from trellis.algebra.prefilter import Component, Form, Prefilter
+from trellis.algebra.prefilter import Buckets, Component, Form, Prefilter
 from trellis.algebra.statistics import RowStatistics
 
 __all__ = ["joined_rows", "kept_share", "rows_in_bucket", "symbol_rows"]
 
 
-def rows_in_bucket(prefilter: Prefilter, statistics: RowStatistics) -> float:
+def rows_in_bucket(buckets: Buckets | None, statistics: RowStatistics) -> float:
     """The mean number of rows of one partition in one bucket."""
-    buckets = 1.0
-    if prefilter.buckets is not None and statistics.span is not None:
-        buckets = max(1.0, statistics.span / prefilter.buckets.width)
-    return statistics.rows / (buckets * statistics.partitions)
+    count = 1.0
+    if buckets is not None and statistics.span is not None:
+        count = max(1.0, statistics.span / buckets.width)
+    return statistics.rows / (count * statistics.partitions)
 
 
 def symbol_rows(prefilter: Prefilter, statistics: RowStatistics) -> float:
@@ -32,7 +32,7 @@ def symbol_rows(prefilter: Prefilter, statistics: RowStatistics) -> float:
 def joined_rows(component: Component, prefilter: Prefilter, statistics: RowStatistics) -> tuple[float, float]:
     """How many combinations of rows a join looks at, and how many fulfil the conditions between them."""
     shares = _shares(component, prefilter, statistics)
-    dense = rows_in_bucket(prefilter, statistics)
+    dense = rows_in_bucket(prefilter.buckets, statistics)
     # Each row of the first symbol meets those of the others in its own bucket and the next.
     met = statistics.rows * shares[0] * prod(2 * dense * share for share in shares[1:])
     found = met * statistics.together.get(component.joined, 1.0)
@@ -51,7 +51,7 @@ def kept_share(prefilter: Prefilter, statistics: RowStatistics) -> float:
 
 
 def _component_share(component: Component, prefilter: Prefilter, statistics: RowStatistics) -> float:
-    dense = rows_in_bucket(prefilter, statistics)
+    dense = rows_in_bucket(prefilter.buckets, statistics)
     shares = _shares(component, prefilter, statistics)
     if prefilter.buckets is None:
         return prod(_some(share * dense) for share in shares)

@@ -6,19 +6,26 @@ from trellis.algebra import expression as e
 from trellis.algebra.bound import BoundQuery
 from trellis.algebra.expression import Expression
 from trellis.algebra.plan import Instruction, MatchPlan, Merge, PairPlan, ScanPlan
+from trellis.algebra.statistics import RowStatistics
+from trellis.analysis.condition_kinds import classify
 from trellis.errors import UnsupportedError
 from trellis.kernels import opcodes as o
 from trellis.planning.automaton import compile_pattern
-from trellis.planning.before_match import Survey, plan_before_match
-from trellis.planning.bucket_keys import Constant
+from trellis.planning.before_match import BeforeMatch, Survey, plan_before_match
+from trellis.planning.bucket_keys import Constant, time_buckets
 from trellis.planning.columns import Columns, TypesOf
 from trellis.planning.conditions import Conditions, plan_conditions
+from trellis.planning.demands import demand_of
 from trellis.planning.derive_window import derive_window
+from trellis.planning.eliminate_rows import eliminate_rows
 from trellis.planning.exchange import check_arrow, check_order, comparable_key, sort_by
 from trellis.planning.hints import Hints
 from trellis.planning.measures import Measures
 from trellis.planning.merge_states import merge_states, sets_of
 from trellis.planning.pair_slots import FIRST_ROW, columns_of
+from trellis.planning.prefilter_sizes import rows_in_bucket
+from trellis.planning.simulate import tests_from_a_row
+from trellis.planning.slices import cut_of, slice_columns
 from trellis.planning.slots import Slots
 from trellis.planning.within import plan_window
 
@@ -50,7 +57,7 @@ def plan_scan(
     order = [expression for _, expression in bound.order_by]
     columns.learn([*keys, *order])
     check_order(bound, columns)
-    before = plan_before_match(bound, tuple(keys), columns, instructions, hints, constant, survey)
+    before = _plan_before(bound, tuple(keys), columns, instructions, hints, constant, survey)
     conditions = plan_conditions(bound, columns, hints, lenient=lenient)
     measures = Measures(columns, Slots(bound.variables), lenient=lenient)
     finished = _finish(bound, keys, measures)
@@ -62,6 +69,10 @@ def plan_scan(
         columns.types[row] = "int"
         order = [row]
     order_names = [columns.project(expression) for expression in order]
+    outputs = tuple((name, output) for output, name in measures.outputs.items())
+    slices = before.slices if pairs is None else None
+    slices, spec = slice_columns(slices, outputs)
+    series = key_names if spec is None else (*key_names, spec.number)
     row_local = all(condition.where != "kernel" for condition in conditions.conditions)
     if not columns.shipped:
         # Rows without columns would lose their number on the way to Python.
@@ -69,10 +80,10 @@ def plan_scan(
     check_arrow(columns)
     return ScanPlan(
         projected=tuple((name, expression) for expression, name in columns.names.items()),
-        sorted_by=sort_by(bound.query.order_by if pairs is None else None, key_names, order_names, columns),
-        shipped=tuple(columns.shipped),
+        sorted_by=sort_by(bound.query.order_by if pairs is None else None, series, order_names, columns),
+        shipped=(*columns.shipped, *(() if spec is None else (spec.number, spec.part))),
         match=MatchPlan(
-            keys=key_names,
+            keys=series,
             variables=bound.variables,
             instructions=instructions,
             conditions=conditions.conditions,
@@ -88,10 +99,11 @@ def plan_scan(
             measure_slots=tuple(measures.slots.sources),
             measure_places=tuple(measures.places),
             measure_aggregates=tuple(measures.aggregates),
-            outputs=tuple((name, output) for output, name in measures.outputs.items()),
+            outputs=outputs,
             budget=hints.step_budget,
             by_table=row_local and hints.search != "backtrack" and len(instructions) <= _TABLE_INSTRUCTIONS,
             chunk_rows=hints.chunk_rows,
+            slices=spec,
         ),
         finished=finished,
         rules=(*_rules(conditions, pairs, hints, derived), *before.rules),
@@ -100,7 +112,32 @@ def plan_scan(
         considered=before.considered,
         reason=before.reason,
         keep=before.keep,
+        slices=slices,
+        partition_keys=tuple(keys),
     )
+
+
+def _plan_before(
+    bound: BoundQuery,
+    keys: tuple[Expression, ...],
+    columns: Columns,
+    instructions: tuple[Instruction, ...],
+    hints: Hints,
+    constant: Constant,
+    survey: Survey | None,
+) -> BeforeMatch:
+    """What happens to the rows before they come to the matcher."""
+    kinds = classify(bound)
+    buckets = time_buckets(bound, columns, constant)
+    keep = eliminate_rows(bound, kinds, instructions) if hints.on("eliminate_rows") else None
+
+    def tests(statistics: RowStatistics) -> float:
+        chances = {number: statistics.shares.get(name, 1.0) for number, name in enumerate(bound.variables)}
+        rows = rows_in_bucket(buckets, statistics)
+        return tests_from_a_row(instructions, chances, rows, merged=not any(kinds.dependent.values()))
+
+    demand = demand_of(bound, kinds, keys, buckets)
+    return plan_before_match(demand, keep, cut_of(bound, keys, buckets), tests, hints, survey)
 
 
 def _pairs(bound: BoundQuery, keys: list[Expression], conditions: Conditions) -> PairPlan | None:

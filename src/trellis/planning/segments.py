@@ -12,7 +12,7 @@ from trellis.algebra import expression as e
 from trellis.algebra import pattern as p
 from trellis.algebra.bound import BoundSegments, BoundWindow
 from trellis.algebra.expression import Expression, Place
-from trellis.algebra.plan import ScanPlan
+from trellis.algebra.plan import ScanPlan, SlotSource
 from trellis.algebra.query import RowsPerMatch
 from trellis.algebra.segments import (
     Both,
@@ -33,21 +33,30 @@ from trellis.algebra.segments import (
 from trellis.analysis.types import Kind
 from trellis.errors import BindingError
 from trellis.kernels import opcodes as o
+from trellis.planning.before_match import BeforeMatch, Survey, plan_before_match
 from trellis.planning.columns import Columns, TypesOf
 from trellis.planning.exchange import check_arrow, check_order, comparable_key, sort_by
 from trellis.planning.hints import Hints
 from trellis.planning.place_filters import Lifted, place_filters
 from trellis.planning.program import ProgramBuilder
 from trellis.planning.push_windows import push_windows
+from trellis.planning.segment_demands import segment_buckets, segment_cut, segment_demand
 from trellis.planning.segment_measures import SegmentMeasures
 from trellis.planning.segment_tree import TreeBuilder
 from trellis.planning.segment_values import WHOLE_MATCH, SegmentValues
+from trellis.planning.slices import slice_columns
 
 __all__ = ["plan_segments"]
 
+# What the search costs for each row, in tests of a row pattern; far from the truth for many queries, which it can be:
+# moving rows is what prefilters save.
+_TESTS = 50.0
 
-def plan_segments(bound: BoundSegments, types_of: TypesOf, hints: Hints) -> ScanPlan[SegmentPlan]:
-    """Plan a segment query."""
+
+def plan_segments(
+    bound: BoundSegments, types_of: TypesOf, hints: Hints, survey: Survey | None = None
+) -> ScanPlan[SegmentPlan]:
+    """Plan a segment query; `survey` gives statistics of the input."""
     columns = Columns(types_of)
     keys = [comparable_key(expression, columns) for _, expression in bound.partition_by]
     columns.learn([*keys, *(expression for _, expression in bound.order_by)])
@@ -72,12 +81,16 @@ def plan_segments(bound: BoundSegments, types_of: TypesOf, hints: Hints) -> Scan
         columns.ship(e.Literal("TRUE"))
     check_arrow(columns)
     conditions = tuple(planned.conditions)
+    before = _plan_before(bound, tuple(keys), columns, tree.window, tuple(values.sources), hints, survey)
+    outputs = tuple((name, output) for output, name in measures.outputs.items())
+    slices, spec = slice_columns(before.slices, outputs)
+    series = key_names if spec is None else (*key_names, spec.number)
     return ScanPlan(
         projected=tuple((name, expression) for expression, name in columns.names.items()),
-        sorted_by=sort_by(bound.query.order_by, key_names, order_names, columns),
-        shipped=tuple(columns.shipped),
+        sorted_by=sort_by(bound.query.order_by, series, order_names, columns),
+        shipped=(*columns.shipped, *(() if spec is None else (spec.number, spec.part))),
         match=SegmentPlan(
-            keys=key_names,
+            keys=series,
             tree=tree,
             conditions=conditions,
             slots=tuple(values.sources),
@@ -86,7 +99,7 @@ def plan_segments(bound: BoundSegments, types_of: TypesOf, hints: Hints) -> Scan
             tracked=tuple(sorted(tracked - {WHOLE_MATCH})),
             places=places,
             values=functions,
-            outputs=tuple((name, output) for output, name in measures.outputs.items()),
+            outputs=outputs,
             skip=skip.to,
             skip_to=skip.variable or "",
             preference=bound.query.preference,
@@ -96,10 +109,31 @@ def plan_segments(bound: BoundSegments, types_of: TypesOf, hints: Hints) -> Scan
             chunk_rows=hints.chunk_rows,
             choices=hints.choices,
             costs=hints.costs,
+            slices=spec,
         ),
         finished=finished,
-        rules=tuple(planned.rules),
+        rules=(*planned.rules, *before.rules),
+        prefilter=before.prefilter,
+        considered=before.considered,
+        reason=before.reason,
+        slices=slices,
+        partition_keys=tuple(keys),
     )
+
+
+def _plan_before(
+    bound: BoundSegments,
+    keys: tuple[Expression, ...],
+    columns: Columns,
+    window: Window,
+    sources: tuple[SlotSource, ...],
+    hints: Hints,
+    survey: Survey | None,
+) -> BeforeMatch:
+    """What happens to the rows before they come to the matcher."""
+    buckets = segment_buckets(bound, window, sources, columns)
+    cut = segment_cut(bound, keys, buckets)
+    return plan_before_match(segment_demand(bound, keys, buckets), None, cut, lambda _: _TESTS, hints, survey)
 
 
 class _Conditions:

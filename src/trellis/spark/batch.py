@@ -24,6 +24,7 @@ from trellis.algebra.plan import (
     Gather,
     Label,
     ListAggregate,
+    Mark,
     MatchPlan,
     Number,
     Output,
@@ -36,9 +37,10 @@ from trellis.execution.functions import UserFunction
 from trellis.kernels import opcodes as o
 from trellis.spark.counts import Counts
 from trellis.spark.pairs import add_pairs, sort_column
-from trellis.spark.prefilter import apply_prefilter
+from trellis.spark.prefilter import apply_prefilter, hash_of
 from trellis.spark.projection import Session
 from trellis.spark.segment_worker import segment_batches
+from trellis.spark.slices import add_slices, marks_of, resolve
 from trellis.spark.worker import match_batches
 
 __all__ = ["run_scan"]
@@ -58,11 +60,18 @@ def run_scan(
         frame = session.where(frame, plan.keep)
     if plan.pairs is not None:
         frame = add_pairs(frame, plan.pairs, session)
-    projected = session.project(frame, plan.projected)
     match = plan.match
+    slices = plan.slices
+    helpers = () if slices is None else (("__slice_key", slices.key), ("__slice_hash", hash_of(plan.partition_keys)))
+    projected = session.project(frame, (*plan.projected, *helpers))
     if counts is not None:
         projected = counts.watch(projected, "rows in")
         match = replace(match, outputs=(*match.outputs, ("__first", First())))
+    if slices is not None and match.slices is not None:
+        spec = match.slices
+        projected = add_slices(projected, slices, "__slice_key", "__slice_hash", spec.number, spec.part)
+        if spec.resolve:
+            match = replace(match, outputs=(*match.outputs, *marks_of(match)))
     keys = [F.col(name) for name in plan.match.keys]
     exchanged = projected.repartition(*keys) if keys else projected.repartition(1)
     order = [sort_column(*key) for key in plan.sorted_by]
@@ -70,6 +79,8 @@ def run_scan(
     shipped = ordered.select(*plan.shipped)
     function = _Match(match) if isinstance(match, MatchPlan) else _Segments(match, dict(users or {}))
     matched = shipped.mapInArrow(function, _schema(match, projected.schema))
+    if slices is not None and match.slices is not None and match.slices.resolve:
+        matched = resolve(matched, match)
     if counts is not None:
         matched = counts.watch(counts.watch(matched, "matches", F.col("__first")), "rows out")
     return session.project(matched, plan.finished)
@@ -109,7 +120,7 @@ def _type(output: Output, plan: MatchPlan | SegmentPlan, types: dict[str, DataTy
             return BooleanType()
         case Label():
             return StringType()
-        case Number():
+        case Number() | Mark():
             return LongType()
         case Value(aggregate=number, columns=()) if isinstance(plan, SegmentPlan):
             name = plan.values[number].name

@@ -6,7 +6,7 @@ of a chunk, never by the partition.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-__all__ = ["Chunk", "read_chunks"]
+__all__ = ["Chunk", "read_chunks", "series_starts"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ def read_chunks(batches: Iterator[pa.RecordBatch], keys: tuple[str, ...], chunk_
     for batch in batches:
         if batch.num_rows == 0:
             continue
-        starts = _starts(batch, last, keys)
+        starts = series_starts(batch, last, keys)
         last = batch.slice(batch.num_rows - 1)
         if len(starts) and pending.rows + starts[-1] >= chunk_rows:
             cut = int(starts[-1])
@@ -68,7 +68,7 @@ def _chunk(pending: _Pending) -> Chunk:
     return Chunk(pa.Table.from_batches(pending.batches).combine_chunks(), np.append(starts, pending.rows))
 
 
-def _starts(batch: pa.RecordBatch, last: pa.RecordBatch | None, keys: tuple[str, ...]) -> NDArray[np.int64]:
+def series_starts(batch: pa.RecordBatch, last: pa.RecordBatch | None, keys: Sequence[str]) -> NDArray[np.int64]:
     """The rows of a batch at which a series begins."""
     changed = np.zeros(batch.num_rows, np.bool_)
     changed[0] = last is None

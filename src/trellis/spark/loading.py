@@ -10,9 +10,9 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from trellis.algebra.expression import Place
-from trellis.algebra.plan import AggregateSpec, MatchPlan, SlotSource, WindowSpec
+from trellis.algebra.plan import AggregateSpec, MatchPlan, SliceSpec, SlotSource, WindowSpec
 from trellis.kernels import opcodes as o
-from trellis.kernels.arrays import Aggregates, Automaton, Bools, Ints, Merging, Places, Slots, Window
+from trellis.kernels.arrays import Aggregates, Automaton, Bools, Ints, Merging, Places, Slots, Starts, Window
 from trellis.planning.automaton import backward_order
 from trellis.planning.merge_states import key_width
 from trellis.spark.chunks import Chunk
@@ -25,6 +25,7 @@ __all__ = [
     "load_merging",
     "load_places",
     "load_slots",
+    "load_starts",
     "load_window",
 ]
 
@@ -105,6 +106,19 @@ def load_window(chunk: Chunk, spec: WindowSpec | None) -> Window:
     if spec.descending:
         keys, deadlines = ~keys, ~deadlines
     return Window(True, _own(keys), _own(deadlines), _own(known))
+
+
+def load_starts(chunk: Chunk, spec: SliceSpec | None) -> Starts:
+    """Where matches of each series, or slice of one, may start."""
+    if spec is None:
+        count = len(chunk.offsets) - 1
+        return Starts(_own(chunk.offsets[1:]), np.ones(count, np.int64), np.zeros(0, np.bool_))
+    part = chunk.column(spec.part).to_numpy(zero_copy_only=False)
+    rows = np.append(0, np.cumsum(part > 0))[chunk.offsets]
+    firsts = np.append(0, np.cumsum(part == 2))[chunk.offsets]
+    entries = np.diff(firsts) + 1 if spec.resolve else np.ones(len(rows) - 1, np.int64)
+    ends = chunk.offsets[:-1] + np.diff(rows)
+    return Starts(_own(ends), _own(np.minimum(entries, np.diff(rows) + 1)), np.zeros(len(part), np.bool_))
 
 
 def bits_of(chunk: Chunk, column: str) -> Bools:

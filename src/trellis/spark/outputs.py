@@ -8,11 +8,12 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from trellis.algebra.plan import First, Gather, Label, ListAggregate, MatchPlan, Number, Output, Present, Value
+from trellis.algebra.plan import First, Gather, Label, ListAggregate, Mark, MatchPlan, Number, Output, Present, Value
 from trellis.kernels import opcodes as o
 from trellis.kernels.arrays import Automaton, Bools, Floats, Ints, Shorts
 from trellis.kernels.measures import list_rows
 from trellis.spark.chunks import Chunk
+from trellis.spark.loading import load_starts
 
 __all__ = ["Found", "take_rows", "write_outputs"]
 
@@ -23,6 +24,8 @@ class Found:
 
     starts: Ints
     stops: Ints
+    owners: Ints
+    following: Ints
     paths: Shorts
     begins: Ints
     automaton: Automaton
@@ -58,6 +61,8 @@ def _column(output: Output, plan: MatchPlan, chunk: Chunk, found: Found) -> pa.A
             return take_rows(pa.array(plan.variables, pa.string()), found.label[place])
         case First():
             return pa.array((found.match >= 0) & (np.diff(found.match, prepend=-1) != 0))
+        case Mark(what=what):
+            return _mark(what, plan, chunk, found)
         case Number():
             return pa.array(found.number, mask=found.match < 0)
         case Value(aggregate=number, columns=()):
@@ -69,6 +74,18 @@ def _column(output: Output, plan: MatchPlan, chunk: Chunk, found: Found) -> pa.A
             return _choose(chunk, columns, rows, found.real[number].astype(np.int64))
         case ListAggregate():
             return _list(output, plan, chunk, found)
+
+
+def _mark(what: str, plan: MatchPlan, chunk: Chunk, found: Found) -> pa.Array:
+    if what == "row":
+        first = np.diff(found.match, prepend=-1) != 0
+        return pa.array(np.arange(len(found.match)) - np.flatnonzero(first)[np.cumsum(first) - 1])
+    low = chunk.offsets[found.owners]
+    if what == "start":
+        return pa.array((found.starts - low)[found.match])
+    if what == "next":
+        return pa.array(np.where(found.following < 0, found.following, found.following - low)[found.match])
+    return pa.array((load_starts(chunk, plan.slices).ends[found.owners] - low)[found.match])
 
 
 def _list(output: ListAggregate, plan: MatchPlan, chunk: Chunk, found: Found) -> pa.Array:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -38,9 +39,14 @@ def sampled_tree(
 ) -> list[str]:
     """The chosen tree as text; with `analyze` it runs on the sample, and real counts stand beside the estimates."""
     match = plan.match
+    shipped = plan.shipped
+    if match.slices is not None:
+        # The sample is not cut.
+        match = replace(match, keys=match.keys[:-1], slices=None)
+        shipped = shipped[:-2]
     projected = session.project(frame, plan.projected).limit(_ROWS)
-    order = [sort_column(*key) for key in plan.sorted_by]
-    table: pa.Table = (projected.orderBy(*order) if order else projected).select(*plan.shipped).toArrow()
+    order = [sort_column(*key) for key in plan.sorted_by if key[0] in projected.columns]
+    table: pa.Table = (projected.orderBy(*order) if order else projected).select(*shipped).toArrow()
     if table.num_rows == 0:
         return ["there are no rows to choose a tree for"]
     chunk = next(read_chunks(iter(_whole(table)), match.keys, table.num_rows + 1))

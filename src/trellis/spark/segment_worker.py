@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
-from trellis.algebra.plan import First, Gather, Label, ListAggregate, Number, Output, Present, Value
+from trellis.algebra.plan import First, Gather, Label, ListAggregate, Mark, Number, Output, Present, Value
 from trellis.algebra.query import RowsPerMatch
 from trellis.algebra.segments import PhysicalNode, SegmentPlan
 from trellis.execution.conditions import Conditions, row_of
@@ -81,7 +81,9 @@ class SegmentMatcher:
         dictionary = self.dictionary(chunk)
         slots = loading.load_slots(chunk, self.plan.slots, dictionary)
         self._warn(chunk)
-        rows, matches = self.finder.find(chunk.offsets, slots, self.program(dictionary))
+        spec = self.plan.slices
+        start_before = None if spec is None else loading.load_starts(chunk, spec).ends
+        rows, matches = self.finder.find(chunk.offsets, slots, self.program(dictionary), start_before)
         for first in range(0, len(matches.starts), _BATCH):
             yield self._write(chunk, rows, _cut(matches, first, first + _BATCH))
 
@@ -161,8 +163,25 @@ class SegmentMatcher:
                 if function.name == "equal_up_down_ticks":
                     values = values.astype(np.bool_)
                 return pa.array(values, mask=~known[owner])
+            case Mark(what=what):
+                return self._mark(what, chunk, matches, owner)
             case Label() | ListAggregate():
                 raise AssertionError(output)
+
+    def _mark(self, what: str, chunk: Chunk, matches: Matches, owner: Ints) -> pa.Array:
+        if what == "row":
+            first = np.diff(owner, prepend=-1) != 0
+            return pa.array(np.arange(len(owner)) - np.flatnonzero(first)[np.cumsum(first) - 1])
+        series = np.searchsorted(chunk.offsets, matches.starts, side="right") - 1
+        low = chunk.offsets[series]
+        match what:
+            case "start":
+                marks = matches.starts - low
+            case "next":
+                marks = np.where(matches.following < 0, -1, matches.following - low)
+            case _:
+                marks = loading.load_starts(chunk, self.plan.slices).ends[series] - low
+        return pa.array(marks[owner])
 
     def _row(self, place: int, rows: Rows, environment: Environment) -> Ints:
         where = self.plan.places[place]
@@ -171,4 +190,5 @@ class SegmentMatcher:
 
 def _cut(matches: Matches, first: int, stop: int) -> Matches:
     bindings = {name: (s[first:stop], e[first:stop]) for name, (s, e) in matches.bindings.items()}
-    return Matches(matches.starts[first:stop], matches.ends[first:stop], bindings, matches.numbers[first:stop])
+    cut = slice(first, stop)
+    return Matches(matches.starts[cut], matches.ends[cut], bindings, matches.numbers[cut], matches.following[cut])

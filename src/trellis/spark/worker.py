@@ -15,7 +15,7 @@ from trellis.kernels.arrays import Conditions, Ints, Matches, Program, Slots, Wo
 from trellis.kernels.expressions import evaluate_rows
 from trellis.kernels.matches import find_matches
 from trellis.kernels.measures import find_aggregates, find_places, label_rows
-from trellis.kernels.room import longer_paths, more_room, new_matches, new_track, new_work
+from trellis.kernels.room import in_order, longer_paths, more_room, new_matches, new_track, new_work
 from trellis.kernels.vectors import evaluate_columns
 from trellis.planning.merge_states import sets_of
 from trellis.spark import loading
@@ -91,7 +91,7 @@ class Matcher:
         self._check(status, chunk)
         matches = self._search(chunk, conditions, program, slots, work, by_table, longest, status)
         self._check(status, chunk)
-        return matches
+        return matches if plan.slices is None else in_order(matches)
 
     def measure(
         self, chunk: Chunk, dictionary: loading.Dictionary | None, matches: Matches
@@ -101,7 +101,7 @@ class Matcher:
         status = np.zeros(3, np.int64)
         count, used = int(matches.progress[2]), int(matches.progress[3])
         starts, stops, owners = matches.starts[:count], matches.stops[:count], matches.owners[:count]
-        paths = matches.paths[:used]
+        paths, following = matches.paths[:used], matches.following[:count]
         mode = _MODES[plan.rows_per_match]
         most = count + (used if mode != o.ONE_ROW else 0) + (chunk.table.num_rows if mode == o.ALL_UNMATCHED else 0)
         row, match, number, seen = (np.empty(most, np.int64) for _ in range(4))
@@ -154,7 +154,22 @@ class Matcher:
             )
             self._check(status, chunk)
         found = Found(
-            starts, stops, paths, begins, self.automaton, row, match, number, seen, index, label, whole, real, known
+            starts,
+            stops,
+            owners,
+            following,
+            paths,
+            begins,
+            self.automaton,
+            row,
+            match,
+            number,
+            seen,
+            index,
+            label,
+            whole,
+            real,
+            known,
         )
         yield write_outputs(plan, chunk, found)
 
@@ -173,6 +188,7 @@ class Matcher:
         plan = self.plan
         matches = new_matches(chunk.table.num_rows)
         window = loading.load_window(chunk, plan.window)
+        origins = loading.load_starts(chunk, plan.slices)
         track = new_track(self.member, len(plan.aggregates), longest, self.tracked)
         ends = np.empty((longest + 1 if by_table else 1, len(plan.instructions)), np.int32)
         path = np.empty(longest, np.int32)
@@ -180,6 +196,7 @@ class Matcher:
         while True:
             outcome = find_matches(
                 chunk.offsets,
+                origins,
                 self.automaton,
                 conditions,
                 program,
@@ -272,8 +289,11 @@ class Matcher:
     def _error(self, kind: int, row: int, chunk: Chunk) -> TrellisError:
         series = int(np.searchsorted(chunk.offsets, row, side="right")) - 1
         position = row - int(chunk.offsets[series]) + 1
-        keys = ", ".join(repr(chunk.column(key)[row].as_py()) for key in self.plan.keys)
+        names = self.plan.keys if self.plan.slices is None else self.plan.keys[:-1]
+        keys = ", ".join(repr(chunk.column(key)[row].as_py()) for key in names)
         where = f"row {position} of the partition ({keys})" if keys else f"row {position}"
+        if self.plan.slices is not None:
+            where = where.replace(f"row {position}", f"row {position} of a slice", 1)
         skip = f"AFTER MATCH {self.plan.skip.value} {'|'.join(sorted(self.plan.skip_to))}".rstrip()
         match kind:
             case o.OUT_OF_STEPS:

@@ -1,0 +1,109 @@
+"""Long series are cut into slices, so that all cores search them.
+
+A slice is a stretch of the order key, with a halo of one window behind it: a match that starts in the slice ends before
+the halo does. Every slice finds its matches alone. Where AFTER MATCH SKIP looks further than to the next row, a slice
+does not know at which of its first rows the search through the slice before leaves off, so that it searches from each
+of them (searches that meet go on together), and a last pass over starts and ends alone decides.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from trellis.algebra import expression as e
+from trellis.algebra.bound import BoundQuery
+from trellis.algebra.expression import Expression
+from trellis.algebra.plan import Number, Output, SliceSpec
+from trellis.algebra.prefilter import Buckets, Slices
+from trellis.algebra.query import RowsPerMatch, SkipTo
+from trellis.algebra.statistics import RowStatistics
+from trellis.analysis.condition_kinds import is_contained
+from trellis.analysis.paths import is_anchored, least_rows
+from trellis.planning.hoist_slots import may_fail
+
+__all__ = ["Cut", "cut_of", "cut_slices", "slice_columns", "slice_tasks"]
+
+# Fewer rows than this are searched faster than they are cut.
+_FEW_ROWS = 400_000
+# Slices for each core, so that cores that finish early get more.
+_FOR_EACH_CORE = 4
+# A slice holds so many windows at least: its halo is read twice.
+_LEAST_WINDOWS = 8
+# A partition is far larger than others if it has so large a part of what a core would have of all rows.
+_HEAVY = 0.5
+_WIDEST = 1 << 62
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """How series may be cut: by windows of the order key; `resolve` if matches of two slices can be in conflict."""
+
+    keys: tuple[Expression, ...]
+    buckets: Buckets
+    resolve: bool
+
+
+def cut_of(bound: BoundQuery, keys: tuple[Expression, ...], buckets: Buckets | None) -> Cut | str:
+    """How the series of a row pattern query may be cut, or the reason why they must stay whole."""
+    query = bound.query
+    if buckets is None:
+        return "there is no window by which series could be cut"
+    if query.rows_per_match is RowsPerMatch.ALL_WITH_UNMATCHED:
+        return "unmatched rows are known only when all matches are"
+    if is_anchored(query.pattern):
+        return "an anchor asks for the first or the last row of all"
+    if least_rows(query.pattern) == 0:
+        return "the pattern can be empty"
+    if not is_contained(bound):
+        return "PREV or NEXT may look outside the match"
+    conditions = [condition for _, condition in bound.conditions]
+    nodes = [node for condition in conditions for node in e.walk(condition)]
+    if any(isinstance(node, e.MatchNumber) for node in nodes):
+        return "a condition reads MATCH_NUMBER()"
+    resolve = query.after_match.to is not SkipTo.NEXT_ROW
+    if resolve and any(map(may_fail, nodes)):
+        # A slice searches from rows that the real search may skip, and must not fail there.
+        return "a condition may divide by zero at a row that AFTER MATCH SKIP leaves out"
+    return Cut(keys, buckets, resolve)
+
+
+def cut_slices(cut: Cut, windows: int | None, statistics: RowStatistics | None, rows: float) -> Slices | None:
+    """Slices for so many rows, each so many windows wide; None if all series are short enough."""
+    buckets = cut.buckets
+    heavy: tuple[int, ...] = ()
+    if windows is not None:
+        width = buckets.width * windows
+    elif statistics is None or statistics.span is None or rows < _FEW_ROWS or statistics.cores < 2:
+        return None
+    else:
+        if cut.keys:
+            heavy = tuple(key for key, share in statistics.heavy if _is_heavy(share, rows, statistics.cores))
+            if not heavy:
+                return None
+        width = int(statistics.span / (statistics.cores * _FOR_EACH_CORE)) + 1
+        width = max(width, _LEAST_WINDOWS * buckets.width)
+        if width >= statistics.span:
+            return None
+    if width > _WIDEST:
+        return None
+    return Slices(buckets.key, buckets.scale, width, buckets.width, buckets.descending, cut.resolve, heavy)
+
+
+def slice_columns(
+    slices: Slices | None, outputs: tuple[tuple[str, Output], ...]
+) -> tuple[Slices | None, SliceSpec | None]:
+    """The columns by which the matcher knows slices; numbers of matches need the last pass, too."""
+    if slices is None:
+        return None, None
+    numbered = any(isinstance(output, Number) for _, output in outputs)
+    slices = replace(slices, resolve=slices.resolve or numbered)
+    return slices, SliceSpec("__slice", "__part", slices.resolve)
+
+
+def _is_heavy(share: float, rows: float, cores: int) -> bool:
+    return share * cores > _HEAVY and share * rows > _FEW_ROWS
+
+
+def slice_tasks(can_be_cut: bool, partitions: float, statistics: RowStatistics, rows: float) -> float:
+    """How many tasks search at once."""
+    return float(statistics.cores) if can_be_cut and rows >= _FEW_ROWS else partitions

@@ -1,0 +1,126 @@
+"""Long series in slices: rows get the number of their slice, and a last pass decides between the slices' matches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+import pyarrow as pa
+from pyspark.sql import DataFrame
+from pyspark.sql.types import StructType
+
+from trellis.algebra.plan import Gather, Mark, MatchPlan, Number, Output
+from trellis.algebra.prefilter import Slices
+from trellis.algebra.segments import SegmentPlan
+from trellis.errors import DataError
+from trellis.kernels.slices import resolve_slices
+from trellis.spark.chunks import series_starts
+from trellis.spark.prefilter import units_of
+
+__all__ = ["add_slices", "marks_of", "resolve"]
+
+_SLICE, _START, _NEXT, _ROWS, _ROW = "__slice", "__start", "__next", "__rows", "__row"
+_MATCH = "__match"
+
+
+def add_slices(projected: DataFrame, slices: Slices, key: str, hashed: str, number: str, part: str) -> DataFrame:
+    """Each row once for its slice, and once more for the slice before if it lies in that one's halo.
+
+    `key` and `hashed` are columns with the order key and the hash of the partition keys; they are dropped. Rows without
+    an order key are in no match with a window.
+    """
+    units = units_of(slices.scale, key)
+    # Turned round, later rows have greater keys in descending order too; unlike a sign, `~` never overflows.
+    late = f"~({units})" if slices.descending else units
+    width = f"{slices.width}L"
+    offset = f"pmod({late}, {width})"
+    own = f"({late}) DIV {width} - IF({late} < 0 AND {offset} <> 0, 1L, 0L)"
+    first = f"{offset} < {slices.window}L"
+    if slices.heavy:
+        cut = f"{hashed} IN ({', '.join(f'{value}L' for value in slices.heavy)})"
+        own, first = f"IF({cut}, {own}, 0L)", f"({cut} AND {first})"
+    columns = [name for name in projected.columns if name not in (key, hashed)]
+    placed = projected.where(f"{key} IS NOT NULL").selectExpr(*columns, f"{own} AS __own", f"{first} AS __first")
+    copies = "IF(__first, array(0, 1), array(0))"
+    copied = placed.selectExpr(*columns, "__own", "__first", f"explode({copies}) AS __back")
+    return copied.selectExpr(
+        *columns,
+        f"__own - __back AS {number}",
+        f"CAST(IF(__back = 1, 0, IF(__first, 2, 1)) AS TINYINT) AS {part}",
+    )
+
+
+def marks_of(match: MatchPlan | SegmentPlan) -> tuple[tuple[str, Output], ...]:
+    """The further outputs of the matcher that `resolve` reads."""
+    assert match.slices is not None
+    keys = tuple((f"__key{number}", Gather(name, -1)) for number, name in enumerate(match.keys[:-1]))
+    return (
+        *keys,
+        (_SLICE, Gather(match.slices.number, -1)),
+        (_START, Mark("start")),
+        (_NEXT, Mark("next")),
+        (_ROWS, Mark("rows")),
+        (_MATCH, Number()),
+        (_ROW, Mark("row")),
+    )
+
+
+def resolve(matched: DataFrame, match: MatchPlan | SegmentPlan) -> DataFrame:
+    """The matches that a search through the whole series finds, with their numbers."""
+    keys = [f"__key{number}" for number in range(len(match.keys) - 1)]
+    together = matched.repartition(*keys) if keys else matched.repartition(1)
+    ordered = together.sortWithinPartitions(*keys, _SLICE, _START, _MATCH, _ROW)
+    marks = {name for name, _ in marks_of(match)}
+    schema = StructType([field for field in matched.schema if field.name not in marks])
+    targets = match.skip_to if isinstance(match.skip_to, str) else "|".join(sorted(match.skip_to))
+    skip = f"AFTER MATCH {match.skip.value} {targets}".rstrip()
+    numbered = [name for name, output in match.outputs if isinstance(output, Number) and name not in marks]
+    return ordered.mapInArrow(_Resolve(keys, schema.names, numbered, skip), schema)
+
+
+class _Resolve:
+    """The function that workers run."""
+
+    def __init__(self, keys: list[str], columns: list[str], numbered: list[str], skip: str) -> None:
+        self.keys, self.columns, self.numbered, self.skip = keys, columns, numbered, skip
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        state = np.zeros(3, np.int64)
+        last: pa.RecordBatch | None = None
+        taken = np.zeros(1, np.int64)
+        for batch in batches:
+            if batch.num_rows == 0:
+                continue
+            new_series = np.zeros(batch.num_rows, np.bool_)
+            new_series[series_starts(batch, last, self.keys)] = True
+            rows = [_ints(batch, name) for name in (_SLICE, _START, _NEXT, _ROWS, _ROW)]
+            first = rows[4] == 0
+            chosen = [column[first] for column in rows]
+            numbers = np.zeros(len(chosen[0]), np.int64)
+            stuck = resolve_slices(new_series[first], chosen[0], chosen[1], chosen[2], chosen[3], state, numbers)
+            if stuck >= 0:
+                raise _stuck(self.skip, int(chosen[2][stuck]))
+            # Rows before the first match of this batch belong to the last one of the batch before.
+            numbered = np.append(taken, numbers)[np.cumsum(first)]
+            taken, last = numbered[-1:], batch.slice(batch.num_rows - 1)
+            keep = pa.array(numbered > 0)
+            columns = [pa.array(numbered) if name in self.numbered else batch.column(name) for name in self.columns]
+            yield pa.RecordBatch.from_arrays(columns, self.columns).filter(keep)
+
+
+def _ints(batch: pa.RecordBatch, name: str) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    values: np.ndarray[tuple[int], np.dtype[np.int64]] = batch.column(name).to_numpy(zero_copy_only=False)
+    return values.astype(np.int64)
+
+
+def _stuck(skip: str, why: int) -> DataError:
+    """The error that a search through a whole series gives, too; the row's number in the series is not known here."""
+    if why == -1:
+        return DataError(
+            f"{skip} is impossible: a match has no such row.",
+            cure="Skip to a variable that every match contains, or use SKIP TO NEXT ROW.",
+        )
+    return DataError(
+        f"{skip} would find a match again and again: it leads to its first row.",
+        cure="Skip to a later variable, or use SKIP TO NEXT ROW.",
+    )
