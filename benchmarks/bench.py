@@ -19,15 +19,15 @@ __all__ = ["FOUR", "Bench", "consume", "identity", "noop", "spark_session", "wit
 FOUR = ("sym", "ts", "price", "qty")
 
 
-def spark_session(folder: Path) -> SparkSession:
-    """Two cores, Spark's own settings."""
+def spark_session(folder: Path, cores: int = 2) -> SparkSession:
+    """So many cores, Spark's own settings."""
     require_java()
     # Workers run the baselines below, so they must find this folder.
     paths = [str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")]
     os.environ["PYTHONPATH"] = os.pathsep.join(path for path in paths if path)
     os.environ["PYSPARK_PYTHON"] = sys.executable
     spark: SparkSession = (
-        SparkSession.builder.master("local[2]")
+        SparkSession.builder.master(f"local[{cores}]")
         .appName("trellis benchmarks")
         .config("spark.driver.memory", "4g")
         .config("spark.driver.bindAddress", "127.0.0.1")

@@ -78,7 +78,8 @@ class SlotSource:
 class Condition:
     """How a variable is tested. `where` is `always`, `spark` (a column), `bit` (a program for each row) or `kernel`.
 
-    `slow`: it reads functions of two rows that Spark computes for all pairs.
+    A column of Spark's may hold several conditions, `mask` is the number of this one's bit; or one truth value, and
+    `mask` is -1. `slow`: it reads functions of two rows that Spark computes for all pairs.
     """
 
     variable: str
@@ -88,6 +89,7 @@ class Condition:
     begin: int = 0
     end: int = 0
     slow: bool = False
+    mask: int = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,8 +176,9 @@ class First:
 class Mark:
     """Where a match of a slice stands, for the pass that decides between slices.
 
-    `what` is `start` (its first row, counted in the slice), `next` (the row at which the search goes on; below 0 it
-    cannot), `rows` (how many rows the slice has without its halo) or `row` (the output row within its match).
+    `what` is `slice` (its number), `start` (its first row, counted in the slice), `next` (the row at which the search
+    goes on; below 0 it cannot), `rows` (how many rows the slice has without its halo) or `row` (the output row within
+    its match). Where the rows before each slice are counted, rows are counted in the series, as if it were one slice.
     """
 
     what: str
@@ -185,12 +188,14 @@ class Mark:
 class SliceSpec:
     """Columns of a slice: its number (the last one of `keys`), and the part of it that a row is.
 
-    The part is 0 for the halo, 1 for the slice, 2 for its first rows, which are in the halo of the slice before.
+    The part is 0 for the halo, 1 for the slice, 2 for its first rows, which are in the halo of a slice before. `base`,
+    if there is one, is how many rows of the series come before the slice.
     """
 
     number: str
     part: str
     resolve: bool
+    base: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,7 +228,10 @@ Output = Gather | Present | First | Label | Mark | Number | Value | ListAggregat
 
 @dataclass(frozen=True, slots=True)
 class MatchPlan:
-    """Everything the matcher needs to turn sorted rows into output rows; pickled to the workers."""
+    """Everything the matcher needs to turn sorted rows into output rows; pickled to the workers.
+
+    `dropped`: rows may be missing, so that numbers of rows are not those of the input.
+    """
 
     keys: tuple[str, ...]
     variables: tuple[str, ...]
@@ -246,6 +254,7 @@ class MatchPlan:
     by_table: bool
     chunk_rows: int
     slices: SliceSpec | None = None
+    dropped: bool = False
 
 
 @dataclass(frozen=True, slots=True)

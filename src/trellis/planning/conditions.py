@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import reduce
 
 from trellis.algebra import expression as e
 from trellis.algebra.bound import BoundQuery
@@ -23,6 +24,7 @@ from trellis.planning.typing_rules import NotInKernelError
 __all__ = ["Conditions", "plan_conditions"]
 
 _CURRENT = Place()
+_BITS = 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +55,7 @@ def plan_conditions(bound: BoundQuery, columns: Columns, hints: Hints, *, lenien
     }
     builder = ProgramBuilder(columns, slots)
     planned = tuple(_plan(variable, split.get(variable), builder, columns) for variable in bound.variables)
+    planned = _pack(planned, split, columns)
     places, aggregates = tuple(builder.places), tuple(builder.aggregates)
     sets = sets_of(places, aggregates)
     reads = {}
@@ -79,11 +82,39 @@ def _plan(variable: str, condition: Expression | None, builder: ProgramBuilder, 
                 f"The condition of {variable} is of type {columns.type_text(condition.value)}, not a truth value.",
                 span=condition.span,
             )
-        return Condition(variable, "spark", text, column=columns.ship(condition.value))
+        return Condition(variable, "spark", text)
     begin, end = builder.add(condition)
     local = _is_local(condition)
     slow = any(isinstance(node, e.Pair) for node in e.walk(condition))
     return Condition(variable, "bit" if local else "kernel", text, begin=begin, end=end, slow=slow)
+
+
+def _pack(planned: tuple[Condition, ...], split: Mapping[str, Expression], columns: Columns) -> tuple[Condition, ...]:
+    """Conditions of single rows travel together, a bit of one number each: a column costs more than what is in it."""
+    values = {
+        condition.variable: split[condition.variable].value  # type: ignore[union-attr]
+        for condition in planned
+        if condition.where == "spark"
+    }
+    different = list(dict.fromkeys(values.values()))
+    if len(different) == 1:
+        column = columns.ship(different[0])
+        return tuple(replace(one, column=column) if one.where == "spark" else one for one in planned)
+    masks: list[str] = []
+    for first in range(0, len(different), _BITS):
+        bits: list[Expression] = [
+            e.Case(((value, e.Literal(str(1 << bit))),), e.Literal("0"))
+            for bit, value in enumerate(different[first : first + _BITS])
+        ]
+        mask = reduce(lambda one, other: e.Operator("+", (one, other)), bits)
+        columns.types[mask] = "int"
+        masks.append(columns.ship(mask))
+    return tuple(
+        replace(one, column=masks[place // _BITS], mask=place % _BITS)
+        if one.where == "spark" and (place := different.index(values[one.variable])) >= 0
+        else one
+        for one in planned
+    )
 
 
 def _is_possible(condition: Expression, columns: Columns, variables: tuple[str, ...]) -> bool:

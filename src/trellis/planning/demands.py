@@ -13,6 +13,7 @@ from trellis.algebra.query import RowsPerMatch
 from trellis.analysis.condition_kinds import Kinds, at_row, is_contained
 from trellis.analysis.paths import Path, is_anchored, least_rows, paths_of, single_variables
 from trellis.planning.repeatable import is_repeatable
+from trellis.planning.unfailing import unfailing
 
 __all__ = ["Demand", "Sets", "demand_of", "make_prefilter", "symbol_sets", "without_redundant"]
 
@@ -55,6 +56,8 @@ def demand_of(bound: BoundQuery, kinds: Kinds, keys: tuple[Expression, ...], buc
         return "PREV or NEXT may look outside the match"
     if buckets is None and not keys:
         return "there is neither a window nor PARTITION BY"
+    if any(name.lower().startswith("__trellis") for name in bound.columns):
+        return "a column has a name that begins with __trellis"
     conditions = {name: kinds.row_condition(name) for name in bound.variables}
     useful = {name: found for name, found in conditions.items() if found is not None and is_repeatable(found)}
     paths = paths_of(query.pattern, frozenset(useful))
@@ -149,6 +152,7 @@ def _joined(demand: Demand, variables: tuple[str, ...], starts: bool) -> tuple[E
 
         for condition in demand.dependent.get(variable, ()):
             moved = at_row(condition, struct)
-            if moved is not None and is_repeatable(moved):
-                found.append(moved)
+            safe = None if moved is None else unfailing(moved)
+            if safe is not None and is_repeatable(safe):
+                found.append(safe)
     return tuple(dict.fromkeys(found))

@@ -25,7 +25,7 @@ from trellis.planning.merge_states import merge_states, sets_of
 from trellis.planning.pair_slots import FIRST_ROW, columns_of
 from trellis.planning.prefilter_sizes import rows_in_bucket
 from trellis.planning.simulate import tests_from_a_row
-from trellis.planning.slices import cut_of, slice_columns
+from trellis.planning.slices import cut_of, slice_columns, sliced_by
 from trellis.planning.slots import Slots
 from trellis.planning.within import plan_window
 
@@ -81,7 +81,7 @@ def plan_scan(
     return ScanPlan(
         projected=tuple((name, expression) for expression, name in columns.names.items()),
         sorted_by=sort_by(bound.query.order_by if pairs is None else None, series, order_names, columns),
-        shipped=(*columns.shipped, *(() if spec is None else (spec.number, spec.part))),
+        shipped=(*columns.shipped, *sliced_by(spec)),
         match=MatchPlan(
             keys=series,
             variables=bound.variables,
@@ -104,6 +104,7 @@ def plan_scan(
             by_table=row_local and hints.search != "backtrack" and len(instructions) <= _TABLE_INSTRUCTIONS,
             chunk_rows=hints.chunk_rows,
             slices=spec,
+            dropped=before.prefilter is not None or before.keep is not None,
         ),
         finished=finished,
         rules=(*_rules(conditions, pairs, hints, derived), *before.rules),
@@ -137,7 +138,7 @@ def _plan_before(
         return tests_from_a_row(instructions, chances, rows, merged=not any(kinds.dependent.values()))
 
     demand = demand_of(bound, kinds, keys, buckets)
-    return plan_before_match(demand, keep, cut_of(bound, keys, buckets), tests, hints, survey)
+    return plan_before_match(demand, keep, cut_of(bound, keys, buckets, columns), tests, hints, survey)
 
 
 def _pairs(bound: BoundQuery, keys: list[Expression], conditions: Conditions) -> PairPlan | None:

@@ -17,7 +17,7 @@ from trellis.planning.bucket_keys import bucket_key
 from trellis.planning.columns import Columns
 from trellis.planning.demands import Demand
 from trellis.planning.repeatable import is_repeatable
-from trellis.planning.slices import Cut
+from trellis.planning.slices import Cut, least_buckets
 
 __all__ = ["segment_buckets", "segment_cut", "segment_demand"]
 
@@ -88,12 +88,20 @@ def _reason(bound: BoundSegments) -> str:
     return ""
 
 
-def segment_cut(bound: BoundSegments, keys: tuple[Expression, ...], buckets: Buckets | None) -> Cut | str:
+def segment_cut(
+    bound: BoundSegments, keys: tuple[Expression, ...], buckets: Buckets | None, window: Window, columns: Columns
+) -> Cut | str:
     """How the series of a segment query may be cut, or the reason why they must stay whole."""
+    rows = None
     if buckets is None:
-        return "there is no window of the order key by which series could be cut"
+        rows = window.most
+        buckets = least_buckets(bound.order_by, bound.query.order_by, columns)
+        if buckets is None or rows is None:
+            return "there is no window by which series could be cut"
     skip = bound.query.after_match.to
-    return _reason(bound) or Cut(keys, buckets, skip not in (SkipTo.NEXT_ROW, SkipTo.EVERY_MATCH))
+    resolve = skip not in (SkipTo.NEXT_ROW, SkipTo.EVERY_MATCH)
+    nulls_first = not bound.query.order_by or bound.query.order_by[0].nulls_first
+    return _reason(bound) or Cut(keys, buckets, resolve, rows, nulls_first)
 
 
 def _of_row(parts: tuple[Expression, ...], variable: str, first: bool | None) -> Expression | None:

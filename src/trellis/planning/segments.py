@@ -44,7 +44,7 @@ from trellis.planning.segment_demands import segment_buckets, segment_cut, segme
 from trellis.planning.segment_measures import SegmentMeasures
 from trellis.planning.segment_tree import TreeBuilder
 from trellis.planning.segment_values import WHOLE_MATCH, SegmentValues
-from trellis.planning.slices import slice_columns
+from trellis.planning.slices import slice_columns, sliced_by
 
 __all__ = ["plan_segments"]
 
@@ -88,7 +88,7 @@ def plan_segments(
     return ScanPlan(
         projected=tuple((name, expression) for expression, name in columns.names.items()),
         sorted_by=sort_by(bound.query.order_by, series, order_names, columns),
-        shipped=(*columns.shipped, *(() if spec is None else (spec.number, spec.part))),
+        shipped=(*columns.shipped, *sliced_by(spec)),
         match=SegmentPlan(
             keys=series,
             tree=tree,
@@ -132,7 +132,7 @@ def _plan_before(
 ) -> BeforeMatch:
     """What happens to the rows before they come to the matcher."""
     buckets = segment_buckets(bound, window, sources, columns)
-    cut = segment_cut(bound, keys, buckets)
+    cut = segment_cut(bound, keys, buckets, window, columns)
     return plan_before_match(segment_demand(bound, keys, buckets), None, cut, lambda _: _TESTS, hints, survey)
 
 

@@ -1,9 +1,9 @@
 """Long series are cut into slices, so that all cores search them.
 
-A slice is a stretch of the order key, with a halo of one window behind it: a match that starts in the slice ends before
-the halo does. Every slice finds its matches alone. Where AFTER MATCH SKIP looks further than to the next row, a slice
-does not know at which of its first rows the search through the slice before leaves off, so that it searches from each
-of them (searches that meet go on together), and a last pass over starts and ends alone decides.
+A slice is a stretch of the order key, with a halo of one window behind it, of time or of rows: a match that starts in
+the slice ends before the halo does. Every slice finds its matches alone. Where AFTER MATCH SKIP looks further than to
+the next row, a slice does not know at which of its first rows the search through the slice before leaves off, so it
+searches from each of them (searches that meet go on together), and a last pass over starts and ends alone decides.
 """
 
 from __future__ import annotations
@@ -15,38 +15,53 @@ from trellis.algebra.bound import BoundQuery
 from trellis.algebra.expression import Expression
 from trellis.algebra.plan import Number, Output, SliceSpec
 from trellis.algebra.prefilter import Buckets, Slices
-from trellis.algebra.query import RowsPerMatch, SkipTo
+from trellis.algebra.query import RowsPerMatch, SkipTo, SortKey
 from trellis.algebra.statistics import RowStatistics
 from trellis.analysis.condition_kinds import is_contained
-from trellis.analysis.paths import is_anchored, least_rows
+from trellis.analysis.paths import is_anchored, least_rows, most_rows
+from trellis.planning.bucket_keys import bucket_key
+from trellis.planning.columns import Columns
 from trellis.planning.hoist_slots import may_fail
 
-__all__ = ["Cut", "cut_of", "cut_slices", "slice_columns", "slice_tasks"]
+__all__ = ["Cut", "cut_of", "cut_slices", "least_buckets", "slice_columns", "slice_tasks", "sliced_by"]
 
 # Fewer rows than this are searched faster than they are cut.
 _FEW_ROWS = 400_000
 # Slices for each core, so that cores that finish early get more.
-_FOR_EACH_CORE = 4
+_FOR_EACH_CORE = 16
 # A slice holds so many windows at least: its halo is read twice.
 _LEAST_WINDOWS = 8
 # A partition is far larger than others if it has so large a part of what a core would have of all rows.
 _HEAVY = 0.5
 _WIDEST = 1 << 62
+# Longer matches than this leave a halo that is hardly shorter than a slice.
+_MOST_ROWS = 10_000
+# Of so many pieces a slice is put together where rows are counted, so that slices have about the same size.
+_PIECES = 64
 
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """How series may be cut: by windows of the order key; `resolve` if matches of two slices can be in conflict."""
+    """How series may be cut: `buckets` are those of one window; if matches are bounded in `rows`, of the least width.
+
+    `resolve`: matches of two slices can be in conflict.
+    """
 
     keys: tuple[Expression, ...]
     buckets: Buckets
     resolve: bool
+    rows: int | None = None
+    nulls_first: bool = True
 
 
-def cut_of(bound: BoundQuery, keys: tuple[Expression, ...], buckets: Buckets | None) -> Cut | str:
+def cut_of(bound: BoundQuery, keys: tuple[Expression, ...], buckets: Buckets | None, columns: Columns) -> Cut | str:
     """How the series of a row pattern query may be cut, or the reason why they must stay whole."""
     query = bound.query
+    rows = None
     if buckets is None:
+        rows = most_rows(query.pattern)
+        buckets = least_buckets(bound.order_by, query.order_by, columns)
+    if buckets is None or (query.within is None and (rows is None or rows > _MOST_ROWS)):
         return "there is no window by which series could be cut"
     if query.rows_per_match is RowsPerMatch.ALL_WITH_UNMATCHED:
         return "unmatched rows are known only when all matches are"
@@ -64,15 +79,28 @@ def cut_of(bound: BoundQuery, keys: tuple[Expression, ...], buckets: Buckets | N
     if resolve and any(map(may_fail, nodes)):
         # A slice searches from rows that the real search may skip, and must not fail there.
         return "a condition may divide by zero at a row that AFTER MATCH SKIP leaves out"
-    return Cut(keys, buckets, resolve)
+    nulls_first = not query.order_by or query.order_by[0].nulls_first
+    return Cut(keys, buckets, resolve, rows, nulls_first)
+
+
+def least_buckets(
+    order_by: tuple[tuple[str, Expression], ...], sort: tuple[SortKey, ...], columns: Columns
+) -> Buckets | None:
+    """The order key in the smallest pieces; None if it is no time and no exact number."""
+    if not order_by:
+        return None
+    key = bucket_key(order_by[0][1], columns)
+    return None if key is None else Buckets(key[0], key[1], 2, sort[0].descending)
 
 
 def cut_slices(cut: Cut, windows: int | None, statistics: RowStatistics | None, rows: float) -> Slices | None:
     """Slices for so many rows, each so many windows wide; None if all series are short enough."""
     buckets = cut.buckets
     heavy: tuple[int, ...] = ()
+    size = 0
     if windows is not None:
-        width = buckets.width * windows
+        width = buckets.width * (windows if cut.rows is None else 1)
+        size = windows * (cut.rows or 0)
     elif statistics is None or statistics.span is None or rows < _FEW_ROWS or statistics.cores < 2:
         return None
     else:
@@ -80,13 +108,26 @@ def cut_slices(cut: Cut, windows: int | None, statistics: RowStatistics | None, 
             heavy = tuple(key for key, share in statistics.heavy if _is_heavy(share, rows, statistics.cores))
             if not heavy:
                 return None
-        width = int(statistics.span / (statistics.cores * _FOR_EACH_CORE)) + 1
-        width = max(width, _LEAST_WINDOWS * buckets.width)
-        if width >= statistics.span:
+        pieces = statistics.cores * _FOR_EACH_CORE
+        size = max(int(rows / pieces), _LEAST_WINDOWS * (cut.rows or 0))
+        width = int(statistics.span / (pieces * (1 if cut.rows is None else _PIECES))) + 1
+        width = max(width, buckets.width * (_LEAST_WINDOWS if cut.rows is None else 1))
+        if width >= statistics.span or (cut.rows is not None and size >= rows):
             return None
     if width > _WIDEST:
         return None
-    return Slices(buckets.key, buckets.scale, width, buckets.width, buckets.descending, cut.resolve, heavy)
+    window = buckets.width if cut.rows is None else size
+    return Slices(
+        buckets.key,
+        buckets.scale,
+        width,
+        window,
+        buckets.descending,
+        cut.resolve,
+        heavy,
+        cut.rows,
+        cut.nulls_first,
+    )
 
 
 def slice_columns(
@@ -97,7 +138,12 @@ def slice_columns(
         return None, None
     numbered = any(isinstance(output, Number) for _, output in outputs)
     slices = replace(slices, resolve=slices.resolve or numbered)
-    return slices, SliceSpec("__slice", "__part", slices.resolve)
+    return slices, SliceSpec("__slice", "__part", slices.resolve, "" if slices.rows is None else "__base")
+
+
+def sliced_by(spec: SliceSpec | None) -> tuple[str, ...]:
+    """The columns of slices that the matcher reads."""
+    return () if spec is None else tuple(name for name in (spec.number, spec.part, spec.base) if name)
 
 
 def _is_heavy(share: float, rows: float, cores: int) -> bool:

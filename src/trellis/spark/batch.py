@@ -19,6 +19,7 @@ from pyspark.sql.types import (
     StructType,
 )
 
+from trellis.algebra import expression as e
 from trellis.algebra.plan import (
     First,
     Gather,
@@ -39,6 +40,7 @@ from trellis.spark.counts import Counts
 from trellis.spark.pairs import add_pairs, sort_column
 from trellis.spark.prefilter import apply_prefilter, hash_of
 from trellis.spark.projection import Session
+from trellis.spark.row_slices import add_row_slices
 from trellis.spark.segment_worker import segment_batches
 from trellis.spark.slices import add_slices, marks_of, resolve
 from trellis.spark.worker import match_batches
@@ -55,7 +57,7 @@ def run_scan(
 ) -> DataFrame:
     """The result of a plan over its input; `counts` watches what goes in and out of the matcher."""
     if plan.prefilter is not None:
-        frame = apply_prefilter(frame, plan.prefilter, session)
+        frame = apply_prefilter(frame, plan.prefilter, _read_names(plan, frame), session)
     if plan.keep is not None:
         frame = session.where(frame, plan.keep)
     if plan.pairs is not None:
@@ -69,7 +71,11 @@ def run_scan(
         match = replace(match, outputs=(*match.outputs, ("__first", First())))
     if slices is not None and match.slices is not None:
         spec = match.slices
-        projected = add_slices(projected, slices, "__slice_key", "__slice_hash", spec.number, spec.part)
+        if slices.rows is None:
+            projected = add_slices(projected, slices, "__slice_key", "__slice_hash", spec.number, spec.part)
+        else:
+            series = match.keys[:-1]
+            projected = add_row_slices(projected, slices, series, "__slice_key", "__slice_hash", spec)
         if spec.resolve:
             match = replace(match, outputs=(*match.outputs, *marks_of(match)))
     keys = [F.col(name) for name in plan.match.keys]
@@ -84,6 +90,26 @@ def run_scan(
     if counts is not None:
         matched = counts.watch(counts.watch(matched, "matches", F.col("__first")), "rows out")
     return session.project(matched, plan.finished)
+
+
+def _read_names(plan: ScanPlan[MatchPlan] | ScanPlan[SegmentPlan], frame: DataFrame) -> list[str]:
+    """The columns that are read after the prefilter: columns that nobody reads may have one name."""
+    if plan.pairs is not None:
+        return frame.columns
+    expressions = [expression for _, expression in plan.projected]
+    expressions += [*plan.partition_keys, *([] if plan.keep is None else [plan.keep])]
+    expressions += [] if plan.slices is None else [plan.slices.key]
+    read = {node.path[0] for expression in expressions for node in e.walk(expression) if isinstance(node, e.Column)}
+    texts = [
+        part
+        for expression in expressions
+        for node in e.walk(expression)
+        if isinstance(node, e.Raw)
+        for part in node.parts
+        if isinstance(part, str)
+    ]
+    # Text that only Spark understands may name columns, too.
+    return [name for name in frame.columns if name in read or any(name in text for text in texts)]
 
 
 class _Match:

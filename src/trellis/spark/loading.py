@@ -121,8 +121,12 @@ def load_starts(chunk: Chunk, spec: SliceSpec | None) -> Starts:
     return Starts(_own(ends), _own(np.minimum(entries, np.diff(rows) + 1)), np.zeros(len(part), np.bool_))
 
 
-def bits_of(chunk: Chunk, column: str) -> Bools:
-    """A truth value of Spark: true, or not."""
+def bits_of(chunk: Chunk, column: str, mask: int) -> Bools:
+    """A truth value of Spark: true, or not; a bit of a number, or (-1) a column of its own."""
+    if mask >= 0:
+        values = chunk.column(column).to_numpy(zero_copy_only=False)
+        found: Bools = (values >> mask & 1).astype(np.bool_)
+        return found
     bits: Bools = pc.fill_null(chunk.column(column).cast(pa.bool_()), False).to_numpy(zero_copy_only=False)
     return bits
 

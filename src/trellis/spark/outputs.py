@@ -13,7 +13,7 @@ from trellis.kernels import opcodes as o
 from trellis.kernels.arrays import Automaton, Bools, Floats, Ints, Shorts
 from trellis.kernels.measures import list_rows
 from trellis.spark.chunks import Chunk
-from trellis.spark.loading import load_starts
+from trellis.spark.slices import match_mark
 
 __all__ = ["Found", "take_rows", "write_outputs"]
 
@@ -80,12 +80,9 @@ def _mark(what: str, plan: MatchPlan, chunk: Chunk, found: Found) -> pa.Array:
     if what == "row":
         first = np.diff(found.match, prepend=-1) != 0
         return pa.array(np.arange(len(found.match)) - np.flatnonzero(first)[np.cumsum(first) - 1])
-    low = chunk.offsets[found.owners]
-    if what == "start":
-        return pa.array((found.starts - low)[found.match])
-    if what == "next":
-        return pa.array(np.where(found.following < 0, found.following, found.following - low)[found.match])
-    return pa.array((load_starts(chunk, plan.slices).ends[found.owners] - low)[found.match])
+    assert plan.slices is not None
+    marks = match_mark(what, plan.slices, chunk, found.owners, found.starts, found.following)
+    return pa.array(marks[found.match])
 
 
 def _list(output: ListAggregate, plan: MatchPlan, chunk: Chunk, found: Found) -> pa.Array:

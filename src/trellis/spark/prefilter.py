@@ -7,6 +7,7 @@ same hash only keep each other's buckets.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import reduce
 
 from pyspark.sql import Column, DataFrame
@@ -25,9 +26,9 @@ _LEAST, _MOST = "-9223372036854775808", "9223372036854775807"
 _EPOCH = "TIMESTAMP_NTZ '1970-01-01 00:00:00'"
 
 
-def apply_prefilter(frame: DataFrame, prefilter: Prefilter, session: Session) -> DataFrame:
-    """The rows of a DataFrame that a match may need, all columns."""
-    columns = [(name, e.Column((name,))) for name in frame.columns]
+def apply_prefilter(frame: DataFrame, prefilter: Prefilter, names: Sequence[str], session: Session) -> DataFrame:
+    """The rows of a DataFrame that a match may need, with these columns."""
+    columns = [(name, e.Column((name,))) for name in names]
     if prefilter.form is Form.RANGES:
         return _in_ranges(frame, prefilter, session, columns)
     if prefilter.form is Form.JOINS:
@@ -37,7 +38,7 @@ def apply_prefilter(frame: DataFrame, prefilter: Prefilter, session: Session) ->
     where = session.project(frame, [*columns, (_KEY, hash_of(prefilter.keys)), *_bucket(prefilter.buckets)])
     kept = where.withColumn(_KEY, _place(prefilter))
     wanted = found.select(_place(prefilter).alias(_KEY))
-    return kept.join(F.broadcast(wanted), _KEY, "left_semi").select(*(_named(name) for name in frame.columns))
+    return kept.join(F.broadcast(wanted), _KEY, "left_semi").select(*map(_named, names))
 
 
 def hash_of(keys: tuple[Expression, ...]) -> Expression:
@@ -264,7 +265,7 @@ def _in_ranges(
     right = ranges.select(place.alias("__trellis_place"), _LOW, _HIGH)
     inside = F.col("__trellis_units").between(F.col(_LOW), F.col(_HIGH))
     kept = left.join(F.broadcast(right), (left["__trellis_place"] == right["__trellis_place"]) & inside, "left_semi")
-    return kept.select(*(_named(name) for name in frame.columns))
+    return kept.select(*(_named(name) for name, _ in columns))
 
 
 def _bounds(component: Component, column: str, descending: bool, less: str, more: str) -> tuple[str, str]:

@@ -18,6 +18,7 @@ from trellis.execution.sample import sample_segments
 from trellis.planning.describe_segments import describe_tree
 from trellis.planning.estimates import estimate_tree
 from trellis.planning.segment_optimizer import optimize
+from trellis.planning.slices import sliced_by
 from trellis.spark import loading
 from trellis.spark.chunks import read_chunks
 from trellis.spark.pairs import sort_column
@@ -42,8 +43,8 @@ def sampled_tree(
     shipped = plan.shipped
     if match.slices is not None:
         # The sample is not cut.
+        shipped = tuple(name for name in shipped if name not in sliced_by(match.slices))
         match = replace(match, keys=match.keys[:-1], slices=None)
-        shipped = shipped[:-2]
     projected = session.project(frame, plan.projected).limit(_ROWS)
     order = [sort_column(*key) for key in plan.sorted_by if key[0] in projected.columns]
     table: pa.Table = (projected.orderBy(*order) if order else projected).select(*shipped).toArrow()

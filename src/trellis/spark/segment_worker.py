@@ -24,6 +24,7 @@ from trellis.planning.segment_values import WHOLE_MATCH
 from trellis.spark import loading
 from trellis.spark.chunks import Chunk, read_chunks
 from trellis.spark.outputs import take_rows
+from trellis.spark.slices import match_mark
 
 __all__ = ["SegmentMatcher", "choose_tree", "costs_of", "segment_batches"]
 
@@ -172,15 +173,9 @@ class SegmentMatcher:
         if what == "row":
             first = np.diff(owner, prepend=-1) != 0
             return pa.array(np.arange(len(owner)) - np.flatnonzero(first)[np.cumsum(first) - 1])
+        assert self.plan.slices is not None
         series = np.searchsorted(chunk.offsets, matches.starts, side="right") - 1
-        low = chunk.offsets[series]
-        match what:
-            case "start":
-                marks = matches.starts - low
-            case "next":
-                marks = np.where(matches.following < 0, -1, matches.following - low)
-            case _:
-                marks = loading.load_starts(chunk, self.plan.slices).ends[series] - low
+        marks = match_mark(what, self.plan.slices, chunk, series, matches.starts, matches.following)
         return pa.array(marks[owner])
 
     def _row(self, place: int, rows: Rows, environment: Environment) -> Ints:

@@ -9,15 +9,20 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql.types import StructType
 
-from trellis.algebra.plan import Gather, Mark, MatchPlan, Number, Output
+from trellis.algebra.plan import Gather, Mark, MatchPlan, Number, Output, SliceSpec
 from trellis.algebra.prefilter import Slices
 from trellis.algebra.segments import SegmentPlan
 from trellis.errors import DataError
+from trellis.kernels.arrays import Ints
 from trellis.kernels.slices import resolve_slices
-from trellis.spark.chunks import series_starts
+from trellis.spark.chunks import Chunk, series_starts
+from trellis.spark.loading import load_starts
 from trellis.spark.prefilter import units_of
 
-__all__ = ["add_slices", "marks_of", "resolve"]
+__all__ = ["add_slices", "lateness", "marks_of", "match_mark", "resolve"]
+
+# As many rows as no slice has.
+_ALL = 1 << 62
 
 _SLICE, _START, _NEXT, _ROWS, _ROW = "__slice", "__start", "__next", "__rows", "__row"
 _MATCH = "__match"
@@ -29,9 +34,7 @@ def add_slices(projected: DataFrame, slices: Slices, key: str, hashed: str, numb
     `key` and `hashed` are columns with the order key and the hash of the partition keys; they are dropped. Rows without
     an order key are in no match with a window.
     """
-    units = units_of(slices.scale, key)
-    # Turned round, later rows have greater keys in descending order too; unlike a sign, `~` never overflows.
-    late = f"~({units})" if slices.descending else units
+    late = lateness(slices, key)
     width = f"{slices.width}L"
     offset = f"pmod({late}, {width})"
     own = f"({late}) DIV {width} - IF({late} < 0 AND {offset} <> 0, 1L, 0L)"
@@ -50,13 +53,44 @@ def add_slices(projected: DataFrame, slices: Slices, key: str, hashed: str, numb
     )
 
 
+def lateness(slices: Slices, key: str) -> str:
+    """SQL for a whole number that is greater for later rows.
+
+    Turned round, later rows have greater keys in descending order too; unlike a sign, `~` never overflows.
+    """
+    units = units_of(slices.scale, key)
+    return f"~({units})" if slices.descending else units
+
+
+def match_mark(what: str, spec: SliceSpec, chunk: Chunk, series: Ints, starts: Ints, following: Ints) -> Ints:
+    """A mark of each match: `series` are their series in the chunk, `starts` and `following` rows of it."""
+    low = chunk.offsets[series]
+    base = np.zeros(len(starts), np.int64)
+    if spec.base:
+        base = chunk.column(spec.base).take(pa.array(starts)).to_numpy(zero_copy_only=False).astype(np.int64)
+    match what:
+        case "start":
+            return starts - low + base
+        case "next":
+            return np.where(following < 0, following, following - low + base)
+        case "rows":
+            return np.full(len(starts), _ALL) if spec.base else load_starts(chunk, spec).ends[series] - low
+        case "slice" if spec.base:
+            return base * 0
+        case "slice":
+            numbers: Ints = chunk.column(spec.number).take(pa.array(starts)).to_numpy(zero_copy_only=False)
+            return numbers.astype(np.int64)
+        case _:
+            raise AssertionError(what)
+
+
 def marks_of(match: MatchPlan | SegmentPlan) -> tuple[tuple[str, Output], ...]:
     """The further outputs of the matcher that `resolve` reads."""
     assert match.slices is not None
     keys = tuple((f"__key{number}", Gather(name, -1)) for number, name in enumerate(match.keys[:-1]))
     return (
         *keys,
-        (_SLICE, Gather(match.slices.number, -1)),
+        (_SLICE, Mark("slice")),
         (_START, Mark("start")),
         (_NEXT, Mark("next")),
         (_ROWS, Mark("rows")),

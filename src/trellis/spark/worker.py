@@ -231,7 +231,7 @@ class Matcher:
         bits = np.empty((len(local), chunk.table.num_rows), np.bool_)
         for number, condition in enumerate(local):
             if condition.where == "spark":
-                bits[number] = loading.bits_of(chunk, condition.column)
+                bits[number] = loading.bits_of(chunk, condition.column, condition.mask)
                 continue
             columns = evaluate_columns(condition.begin, condition.end, program, slots, self.places, chunk.offsets)
             if columns is not None:
@@ -292,8 +292,9 @@ class Matcher:
         names = self.plan.keys if self.plan.slices is None else self.plan.keys[:-1]
         keys = ", ".join(repr(chunk.column(key)[row].as_py()) for key in names)
         where = f"row {position} of the partition ({keys})" if keys else f"row {position}"
-        if self.plan.slices is not None:
-            where = where.replace(f"row {position}", f"row {position} of a slice", 1)
+        if self.plan.slices is not None or self.plan.dropped:
+            which = "of a slice" if self.plan.slices is not None else "of those that were not dropped before"
+            where = where.replace(f"row {position}", f"row {position} ({which})", 1)
         skip = f"AFTER MATCH {self.plan.skip.value} {'|'.join(sorted(self.plan.skip_to))}".rstrip()
         match kind:
             case o.OUT_OF_STEPS:

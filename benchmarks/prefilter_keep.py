@@ -1,0 +1,109 @@
+"""Figures in a file: one line of JSON for each run, so that a long measurement can go on where it stopped."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from statistics import median
+
+__all__ = ["AGAIN", "CHOSEN", "NONE", "SELECTIVE", "Keep", "Key", "Record", "read_records"]
+
+CHOSEN = "chosen"
+"""The variant with all rules on, and all choices by cost."""
+NONE = "no prefilter"
+"""The same engine without prefilter and without row elimination; slices stay."""
+AGAIN = "no prefilter, again"
+"""The same as `NONE`, to see how far two runs of one plan differ."""
+SELECTIVE = 0.01
+"""A query is selective if less than this share of the rows reaches the matcher."""
+
+Key = tuple[str, str, str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One run of one query in one variant, or (in section `about`) facts about a table or the machine.
+
+    `seconds` is the whole, `planning` the part of it before anything was asked for. `digest` stands for the rows of the
+    result, whatever their order. `plan` is the prefilter of the plan, `estimate` the rows that it was thought to leave,
+    `rows` those that it left. `facts` say what the tables group by.
+    """
+
+    section: str
+    table: str
+    query: str
+    variant: str
+    text: str = ""
+    seconds: float = 0.0
+    planning: float = 0.0
+    matches: int = 0
+    digest: str = ""
+    plan: str | None = None
+    estimate: float | None = None
+    rows: int | None = None
+    facts: dict[str, object] = field(default_factory=dict)
+    error: str = ""
+    skipped: str = ""
+
+    @property
+    def key(self) -> Key:
+        """What the figure is kept under."""
+        return self.section, self.table, self.query, self.variant
+
+
+def read_records(path: Path) -> list[Record]:
+    """All lines of a file. A last line that was cut off by a crash is left out."""
+    lines = path.read_text().splitlines() if path.exists() else []
+    records = []
+    for number, line in enumerate(lines, 1):
+        try:
+            records.append(Record(**json.loads(line)))
+        except (json.JSONDecodeError, TypeError) as problem:
+            if number < len(lines):
+                raise SystemExit(f"{path}, line {number}, is not a figure of this benchmark: {problem}") from problem
+    return records
+
+
+class Keep:
+    """The file, and what is in it. Runs that failed are not there: they are tried again."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._held: dict[Key, list[Record]] = defaultdict(list)
+        records = read_records(path)
+        for record in records:
+            self._hold(record)
+        if path.exists() and not path.read_text().endswith("\n"):
+            whole = "".join(json.dumps(asdict(record)) + "\n" for record in records)
+            path.write_text(whole)
+
+    def _hold(self, record: Record) -> None:
+        if not record.error:
+            self._held[record.key].append(record)
+
+    def add(self, record: Record) -> Record:
+        """Write a record at once."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        with self.path.open("a") as file:
+            file.write(json.dumps(asdict(record)) + "\n")
+        self._hold(record)
+        return record
+
+    def held(self, key: Key, text: str) -> list[Record]:
+        """The runs under a key, which must be of the same query: another seed or bound belongs into another file."""
+        runs = self._held.get(key, [])
+        if any(run.text != text for run in runs):
+            raise SystemExit(f"{self.path} holds figures of another query named {key[2]!r}: use another file.")
+        return runs
+
+    def plan(self, key: Key) -> str | None:
+        """The prefilter of the last run under a key."""
+        runs = self._held.get(key, [])
+        return runs[-1].plan if runs else None
+
+    def seconds(self, key: Key) -> float | None:
+        """The median time under a key, None if there is none."""
+        runs = [run.seconds for run in self._held.get(key, []) if not run.skipped]
+        return median(runs) if runs else None

@@ -1,0 +1,229 @@
+"""Prefilters, row elimination and slices on Spark: every form and rule gives the same rows, for every type of key."""
+
+from __future__ import annotations
+
+import datetime as dt
+import random
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from pyspark.sql import functions as F
+
+import trellis
+from trellis.errors import BindingError
+from trellis.spark.projection import Session
+from trellis.spark.row_statistics import inspect_source
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+pytestmark = [pytest.mark.spark, pytest.mark.connect]
+
+OFF = {"off": ["prefilter", "eliminate_rows", "slices", "derive_window"]}
+FORCED = [
+    {"prefilter": "masks", "off": ["eliminate_rows"]},
+    {"prefilter": "joins", "off": ["eliminate_rows"]},
+    {"prefilter": "ranges", "symbols": ["A", "C"]},
+    {"slices": 2, "prefilter": "masks", "symbols": ["B"]},
+]
+KEYS = {
+    "n": "int",
+    "d": "decimal(12,2)",
+    "ts": "timestamp",
+    "ntz": "timestamp_ntz",
+    "day": "date",
+}
+WIDTHS = {
+    "n": "6",
+    "d": "0.06",
+    "ts": "INTERVAL '6' MINUTE",
+    "ntz": "INTERVAL '6' MINUTE",
+    "day": "INTERVAL '6' DAY",
+}
+
+
+@pytest.fixture(scope="module")
+def events(spark: SparkSession) -> DataFrame:
+    """Rows in time with ties, gaps, NULLs and duplicates, on both sides of zero; in a zone where clocks change."""
+    draw = random.Random(5)
+    rows: list[tuple[Any, ...]] = []
+    for _ in range(260):
+        number = draw.choice([draw.randrange(-70, 90), draw.randrange(300, 340), None])
+        times: list[Any] = [None] * 4
+        if number is not None:
+            moment = dt.datetime(2021, 3, 14, 1, 0) + dt.timedelta(minutes=number)
+            times = [
+                f"{number / 100:.2f}",
+                moment.replace(tzinfo=dt.timezone.utc).isoformat(),
+                moment.isoformat(),
+                (dt.date(2021, 3, 14) + dt.timedelta(days=number)).isoformat(),
+            ]
+        rows.append((number, *times, draw.choice("abcxxx"), draw.randrange(6), draw.choice(["p", "q", None])))
+    schema = "n int, d string, ts string, ntz string, day string, k string, v int, g string"
+    frame = spark.createDataFrame([*rows, *rows[:20]], schema)
+    return frame.select(*(F.col(name).cast(type_) for name, type_ in KEYS.items()), "k", "v", "g")
+
+
+def find(frame: DataFrame, clause: str, hints: dict[str, Any] | None = None) -> list[str]:
+    text = f"SELECT * FROM {{t}} MATCH_RECOGNIZE ({clause})"
+    return sorted(map(repr, trellis.sql(text, t=frame, hints=hints).collect()))
+
+
+_DEFINE = "DEFINE A AS k = 'a', B AS k = 'b' AND B.v >= A.v, C AS k = 'c'"
+
+
+def _define(pattern: str) -> str:
+    parts = {"A": "A AS k = 'a'", "B": "B AS k = 'b' AND (A.v IS NULL OR B.v >= A.v)", "C": "C AS k = 'c'"}
+    return "DEFINE " + ", ".join(part for name, part in parts.items() if name in pattern.replace("PERMUTE", ""))
+
+
+@pytest.mark.parametrize(
+    ("key", "direction"), [("n", ""), ("n", " DESC"), ("d", ""), ("ts", ""), ("ntz", " DESC"), ("day", "")]
+)
+def test_every_key(events: DataFrame, key: str, direction: str) -> None:
+    clause = (
+        f"PARTITION BY g ORDER BY {key}{direction}, k, v MEASURES MATCH_NUMBER() AS m, A.{key} AS a, C.v AS c "
+        f"PATTERN (A Z* B Z* C) WITHIN {WIDTHS[key]} {_DEFINE}"
+    )
+    expected = find(events, clause, OFF)
+    assert expected
+    for hints in FORCED:
+        assert find(events, clause, hints) == expected, hints
+
+
+@pytest.mark.parametrize(
+    ("pattern", "skip"),
+    [
+        ("A B C*", "PAST LAST ROW"),
+        ("A B+", "TO NEXT ROW"),
+        ("(A|B) (C|A)", "TO NEXT ROW"),
+        ("A Z* (B+|C+)", "PAST LAST ROW"),
+        ("PERMUTE(A, C)", "PAST LAST ROW"),
+        ("A? Z? B", "TO FIRST B"),
+        ("A (B|C){2,}", "TO NEXT ROW"),
+    ],
+)
+def test_every_pattern(events: DataFrame, pattern: str, skip: str) -> None:
+    clause = (
+        "ORDER BY n, k, v MEASURES MATCH_NUMBER() AS m, CLASSIFIER() AS c, FINAL last(n) AS l ALL ROWS PER MATCH "
+        f"AFTER MATCH SKIP {skip} PATTERN ({pattern}) WITHIN 8 {_define(pattern)}"
+    )
+    expected = find(events, clause, OFF)
+    assert expected
+    for hints in FORCED:
+        assert find(events, clause, hints) == expected, hints
+
+
+@pytest.mark.parametrize(("partition", "order"), [("", "n"), ("PARTITION BY g", "n DESC"), ("", "n NULLS LAST")])
+def test_slices_of_rows(events: DataFrame, partition: str, order: str) -> None:
+    clause = (
+        f"{partition} ORDER BY {order}, k, v MEASURES MATCH_NUMBER() AS m, first(v) AS f, last(n) AS l "
+        "PATTERN (A Z{0,3} B) DEFINE A AS k = 'a', B AS k = 'b'"
+    )
+    plan = trellis.explain(f"SELECT * FROM {{t}} MATCH_RECOGNIZE ({clause})", t=events, hints={"slices": 1})
+    assert "slices: series are cut into slices of 5 rows, with 4 rows behind each" in plan
+    expected = find(events, clause, OFF)
+    assert expected
+    for size in (1, 4):
+        assert find(events, clause, {"slices": size}) == expected
+
+
+@pytest.mark.parametrize("window", ["window(ntz, 0, 9, MINUTE)", "window(1, 4)"])
+@pytest.mark.parametrize("skip", ["", "AFTER MATCH SKIP PAST LAST ROW", "AFTER MATCH SKIP TO NEXT ROW"])
+def test_segments(events: DataFrame, window: str, skip: str) -> None:
+    known = events.where("n IS NOT NULL").dropDuplicates(["n"])
+    clause = (
+        f"ORDER BY ntz MEASURES MATCH_NUMBER() AS m, first(n) AS f, last(n) AS l {skip} PATTERN ((A X B) & W) "
+        f"DEFINE A AS k = 'a', B AS k = 'b', SEGMENT X AS last(X.v) >= first(X.v), SEGMENT W AS {window}"
+    )
+    expected = find(known, clause, OFF)
+    assert expected
+    for hints in ({"prefilter": "masks"}, {"slices": 2}, {"slices": 1, "prefilter": "masks"}):
+        assert find(known, clause, hints) == expected, hints
+
+
+def test_whole_partitions_without_window(events: DataFrame) -> None:
+    clause = (
+        "PARTITION BY v, g ORDER BY n, k MEASURES count(*) AS c "
+        "PATTERN (A X* B X* C) DEFINE A AS k = 'a', B AS k = 'b', C AS k = 'c', X AS v >= 0"
+    )
+    text = f"SELECT * FROM {{t}} MATCH_RECOGNIZE ({clause})"
+    assert "+- Prefilter masks of (A, B, C)" in trellis.explain(text, t=events, hints={"prefilter": "masks"})
+    assert find(events, clause, {"prefilter": "masks"}) == find(events, clause, OFF)
+
+
+def test_parameters_and_subqueries(spark: SparkSession, events: DataFrame) -> None:
+    text = """WITH wanted AS (SELECT 'a' AS kind)
+        SELECT * FROM {t} MATCH_RECOGNIZE (ORDER BY n, k, v MEASURES A.n AS a, B.n AS b AFTER MATCH SKIP TO NEXT ROW
+            PATTERN (A B) WITHIN :width DEFINE A AS k = (SELECT max(kind) FROM wanted), B AS k = :second)"""
+    args = {"width": 4, "second": "b"}
+    found = [
+        sorted(map(repr, trellis.sql(text, t=events, args=args, hints=hints).collect())) for hints in (OFF, *FORCED)
+    ]
+    assert found[0]
+    assert all(rows == found[0] for rows in found)
+
+
+def test_columns_with_strange_names(spark: SparkSession) -> None:
+    rows = [(n, n % 3, "a b"[n % 3], float(n)) for n in range(40)]
+    frame = spark.createDataFrame(rows, "`the time` int, `k.1` int, `kind``s` string, x double")
+    clause = (
+        "PARTITION BY `k.1` ORDER BY `the time` MEASURES A.x AS a, B.x AS b PATTERN (A B) WITHIN 4 "
+        "DEFINE A AS `the time` < 30, B AS B.x > A.x AND `kind``s` = 'a'"
+    )
+    expected = find(frame, clause, OFF)
+    assert expected
+    for hints in FORCED:
+        assert find(frame, clause, hints) == expected, hints
+
+
+def test_explain_shows_candidates(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> None:
+    folder = str(tmp_path_factory.mktemp("events") / "large")
+    noise = spark.range(1_500_000).selectExpr(
+        "id AS n", "IF(id % 997 = 0, 'a', IF(id % 1009 = 0, 'b', 'x')) AS k", "uuid() AS filler"
+    )
+    noise.write.parquet(folder)
+    frame = spark.read.parquet(folder)
+    text = """SELECT * FROM {t} MATCH_RECOGNIZE (ORDER BY n MEASURES A.n AS a, B.n AS b, count(*) AS c
+        PATTERN (A Z* B) WITHIN 20 DEFINE A AS k = 'a', B AS k = 'b')"""
+    plan = trellis.explain(text, t=frame)
+    assert "== Prefilter ==\n* masks of (A, B)" in plan
+    assert " none " in plan
+    assert "+- Prefilter masks of (A, B)" in plan
+    counted = trellis.explain(text, t=frame, analyze=True)
+    assert int(counted.split("rows in")[1].split()[0].replace(",", "")) < 100_000
+    found = trellis.sql(text, t=frame).collect()
+    assert sorted(found) == sorted(trellis.sql(text, t=frame, hints=OFF).collect())
+    assert found
+    # Statistics are a choice of the user's.
+    assert "none: statistics are off" in trellis.explain(text, t=frame, hints={"statistics": "off"})
+
+
+def test_sources(spark: SparkSession, events: DataFrame, tmp_path_factory: pytest.TempPathFactory) -> None:
+    folder = str(tmp_path_factory.mktemp("events") / "small")
+    events.write.parquet(folder)
+    session = Session(spark)
+    read = spark.read.parquet(folder)
+    source = inspect_source(read.where("v > 1").select("n", "k"), session)
+    assert source.repeatable
+    assert source.columnar
+    assert 0 < source.size < 1_000_000
+    assert not inspect_source(read.withColumn("r", F.rand()), session).repeatable
+    assert not inspect_source(read.groupBy("k").count(), session).repeatable
+    assert not inspect_source(read.join(read.select("v"), "v"), session).repeatable
+    assert not inspect_source(read.limit(5), session).repeatable
+
+
+@pytest.mark.parametrize(
+    ("hints", "message"),
+    [
+        ({"prefilter": "sometimes"}, "The hint prefilter must be one of auto, always, masks, joins, ranges."),
+        ({"symbols": [1]}, "The hint symbols must list variables"),
+        ({"slices": 0}, "The hint slices must be a positive whole number."),
+        ({"statistics": "always"}, "The hint statistics must be one of auto, off."),
+        ({"off": ["prefilters"]}, "The hint off must name rules of"),
+    ],
+)
+def test_wrong_hints(events: DataFrame, hints: dict[str, Any], message: str) -> None:
+    with pytest.raises(BindingError, match=message.replace("(", r"\(")):
+        find(events, f"ORDER BY n PATTERN (A B C) {_DEFINE}", hints)
