@@ -138,11 +138,15 @@ class Merge:
 
 @dataclass(frozen=True, slots=True)
 class WindowSpec:
-    """WITHIN: the columns of the order key and of the last key allowed from there; `descending` turns both round."""
+    """WITHIN: the columns of the order key and of the last key allowed from there; `descending` turns both round.
+
+    Without a column `deadline`, the last key is `width` units further (or less far, where int64 ends).
+    """
 
     key: str
     deadline: str
     descending: bool
+    width: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,16 +190,22 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class SliceSpec:
-    """Columns of a slice: its number (the last one of `keys`), and the part of it that a row is.
+    """How the matcher knows slices: `number` is the last column of `keys`.
 
-    The part is 0 for the halo, 1 for the slice, 2 for its first rows, which are in the halo of a slice before. `base`,
-    if there is one, is how many rows of the series come before the slice.
+    Either columns say the `part` of a slice that a row is (0 for the halo, 1 for the slice, 2 for its first rows, which
+    are in the halo of a slice before) and in `base` how many rows of the series come before the slice. Or both follow
+    from the order key (`key`): a slice is `width` units of it, its halo a `window` more; `number` is where the slice
+    begins for times, and counts slices for numbers.
     """
 
     number: str
-    part: str
     resolve: bool
+    part: str = ""
     base: str = ""
+    key: str = ""
+    width: int = 0
+    window: int = 0
+    descending: bool = False
 
 
 @dataclass(frozen=True, slots=True)

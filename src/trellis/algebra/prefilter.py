@@ -103,8 +103,8 @@ class Slices:
     """A long series is cut by its order key, and searched in pieces.
 
     A slice holds `width` units of the key (as in `Buckets`) and, as its halo, one `window` of the next slices. Only
-    matches that start in the slice itself are kept. `heavy` are hashes of the keys whose series are cut; empty: all.
-    With `resolve`, matches of neighbouring slices may be in each other's way, and a last pass decides.
+    matches that start in the slice itself are kept. With `resolve`, matches of neighbouring slices may be in each
+    other's way, and a last pass decides.
 
     Where a match is bounded in rows, not in time, `rows` is how many it may have: then `width` is that of pieces that
     are counted first, `window` how many rows a slice has at least, and the halo so many pieces that `rows` are in it.
@@ -116,13 +116,11 @@ class Slices:
     window: int
     descending: bool
     resolve: bool
-    heavy: tuple[int, ...] = ()
     rows: int | None = None
     nulls_first: bool = True
 
     def __str__(self) -> str:
-        which = f"{len(self.heavy)} large series" if self.heavy else "series"
         last = ", and a last pass between slices" if self.resolve else ""
         if self.rows is not None:
-            return f"{which} are cut into slices of {self.window:,} rows, with {self.rows - 1:,} rows behind each{last}"
-        return f"{which} are cut into slices of {self.width / self.window:,.1f} windows{last}"
+            return f"series are cut into slices of {self.window:,} rows, with {self.rows - 1:,} rows behind each{last}"
+        return f"series are cut into slices of {self.width / self.window:,.1f} windows{last}"

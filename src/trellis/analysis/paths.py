@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import permutations
+from math import factorial
 
 from trellis.algebra import pattern as p
 from trellis.algebra.pattern import Pattern
@@ -99,9 +100,8 @@ def _ways(pattern: Pattern) -> tuple[list[_Way], bool]:
             ways = list(dict.fromkeys(way for found, _ in branches for way in found))
             return (ways, all(ordered for _, ordered in branches)) if len(ways) <= _MOST else ([(None,)], True)
         case p.Permute(parts=parts):
-            orders = list(permutations(parts))
-            if len(orders) <= _ORDERS:
-                return _ways(p.Alt(tuple(p.Concat(order) for order in orders)))
+            if factorial(len(parts)) <= _ORDERS:
+                return _ways(p.Alt(tuple(p.Concat(order) for order in permutations(parts))))
             return _joined([_ways(part) for part in parts])[0], False
         case p.And(parts=parts):
             # Every part covers the whole segment: all that they demand is there, in no known order.

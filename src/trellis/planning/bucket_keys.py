@@ -15,7 +15,7 @@ from trellis.analysis.types import Kind, Type
 from trellis.analysis.windows import interval_micros
 from trellis.planning.columns import Columns
 
-__all__ = ["Constant", "bucket_key", "time_buckets", "width_of"]
+__all__ = ["Constant", "bucket_key", "fixed_width", "time_buckets", "width_of"]
 
 # The value of an expression that reads no row.
 Constant = Callable[[Expression], object]
@@ -60,6 +60,25 @@ def width_of(width: Expression, type_: Type, columns: Columns, constant: Constan
                 return None
             scaled = Decimal(number).scaleb(type_.scale if type_.kind is Kind.DECIMAL else 0)
             return int(scaled.to_integral_value(ROUND_CEILING))
+        case _:
+            return None
+
+
+def fixed_width(within: Expression, type_: Type, columns: Columns, constant: Constant) -> int | None:
+    """The width of a window as a distance between keys in the units that kernels hold; None if there is none.
+
+    Numbers are floored, as keys are whole; a day of a clock with a time zone has no fixed length.
+    """
+    width = width_of(within, type_, columns, constant)
+    if width is None or not 0 < width <= _WIDEST:
+        return None
+    match type_.kind:
+        case Kind.TIMESTAMP_NTZ | Kind.DATE:
+            return width
+        case Kind.TIMESTAMP if width < _DAY:
+            return width
+        case Kind.INTEGER if columns.type_text(within) in ("tinyint", "smallint", "int", "bigint"):
+            return width
         case _:
             return None
 

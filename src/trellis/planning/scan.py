@@ -61,7 +61,7 @@ def plan_scan(
     conditions = plan_conditions(bound, columns, hints, lenient=lenient)
     measures = Measures(columns, Slots(bound.variables), lenient=lenient)
     finished = _finish(bound, keys, measures)
-    window = plan_window(bound, columns)
+    window = plan_window(bound, columns, constant)
     key_names = tuple(columns.ship(key) for key in keys)
     pairs = _pairs(bound, keys, conditions)
     if pairs is not None:
@@ -71,7 +71,7 @@ def plan_scan(
     order_names = [columns.project(expression) for expression in order]
     outputs = tuple((name, output) for output, name in measures.outputs.items())
     slices = before.slices if pairs is None else None
-    slices, spec = slice_columns(slices, outputs)
+    slices, spec = slice_columns(slices, outputs, columns)
     series = key_names if spec is None else (*key_names, spec.number)
     row_local = all(condition.where != "kernel" for condition in conditions.conditions)
     if not columns.shipped:

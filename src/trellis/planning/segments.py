@@ -83,7 +83,7 @@ def plan_segments(
     conditions = tuple(planned.conditions)
     before = _plan_before(bound, tuple(keys), columns, tree.window, tuple(values.sources), hints, survey)
     outputs = tuple((name, output) for output, name in measures.outputs.items())
-    slices, spec = slice_columns(before.slices, outputs)
+    slices, spec = slice_columns(before.slices, outputs, columns)
     series = key_names if spec is None else (*key_names, spec.number)
     return ScanPlan(
         projected=tuple((name, expression) for expression, name in columns.names.items()),

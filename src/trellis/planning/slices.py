@@ -96,7 +96,6 @@ def least_buckets(
 def cut_slices(cut: Cut, windows: int | None, statistics: RowStatistics | None, rows: float) -> Slices | None:
     """Slices for so many rows, each so many windows wide; None if all series are short enough."""
     buckets = cut.buckets
-    heavy: tuple[int, ...] = ()
     size = 0
     if windows is not None:
         width = buckets.width * (windows if cut.rows is None else 1)
@@ -104,10 +103,8 @@ def cut_slices(cut: Cut, windows: int | None, statistics: RowStatistics | None, 
     elif statistics is None or statistics.span is None or rows < _FEW_ROWS or statistics.cores < 2:
         return None
     else:
-        if cut.keys:
-            heavy = tuple(key for key, share in statistics.heavy if _is_heavy(share, rows, statistics.cores))
-            if not heavy:
-                return None
+        if cut.keys and not any(_is_heavy(share, rows, statistics.cores) for _, share in statistics.heavy):
+            return None
         pieces = statistics.cores * _FOR_EACH_CORE
         size = max(int(rows / pieces), _LEAST_WINDOWS * (cut.rows or 0))
         width = int(statistics.span / (pieces * (1 if cut.rows is None else _PIECES))) + 1
@@ -124,21 +121,30 @@ def cut_slices(cut: Cut, windows: int | None, statistics: RowStatistics | None, 
         window,
         buckets.descending,
         cut.resolve,
-        heavy,
         cut.rows,
         cut.nulls_first,
     )
 
 
 def slice_columns(
-    slices: Slices | None, outputs: tuple[tuple[str, Output], ...]
+    slices: Slices | None, outputs: tuple[tuple[str, Output], ...], columns: Columns
 ) -> tuple[Slices | None, SliceSpec | None]:
     """The columns by which the matcher knows slices; numbers of matches need the last pass, too."""
     if slices is None:
         return None, None
     numbered = any(isinstance(output, Number) for _, output in outputs)
     slices = replace(slices, resolve=slices.resolve or numbered)
-    return slices, SliceSpec("__slice", "__part", slices.resolve, "" if slices.rows is None else "__base")
+    if slices.rows is not None:
+        return slices, SliceSpec("__slice", slices.resolve, "__part", "__base", columns.project(slices.key))
+    key = columns.ship(slices.key)
+    return slices, SliceSpec(
+        "__slice",
+        slices.resolve,
+        key=key,
+        width=slices.width,
+        window=slices.window,
+        descending=slices.descending,
+    )
 
 
 def sliced_by(spec: SliceSpec | None) -> tuple[str, ...]:

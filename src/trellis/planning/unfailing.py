@@ -1,7 +1,8 @@
 """Conditions that cannot fail, for rows that the query itself would never bring together.
 
 A join tests a condition on more pairs of rows than the search does: where it would divide by zero or overflow there,
-the query must not fail. Spark's `try_` functions give NULL instead, and a pair whose condition is not true is in no match.
+the query must not fail. Spark has `try_` functions that give NULL instead, and a pair whose condition is not true is in
+no match.
 """
 
 from __future__ import annotations

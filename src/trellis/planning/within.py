@@ -7,13 +7,17 @@ from trellis.algebra.bound import BoundQuery
 from trellis.algebra.plan import WindowSpec
 from trellis.analysis.types import Kind
 from trellis.errors import BindingError
+from trellis.planning.bucket_keys import Constant, fixed_width
 from trellis.planning.columns import Columns
 
 __all__ = ["plan_window"]
 
 
-def plan_window(bound: BoundQuery, columns: Columns) -> WindowSpec | None:
-    """The window of a query: Spark computes for each row the last key that a match from there may reach."""
+def plan_window(bound: BoundQuery, columns: Columns, constant: Constant) -> WindowSpec | None:
+    """The window of a query: the last key that a match from each row may reach.
+
+    Where that is always the same distance away the worker adds it, otherwise Spark computes the key for each row.
+    """
     within = bound.query.within
     if within is None:
         return None
@@ -44,6 +48,9 @@ def plan_window(bound: BoundQuery, columns: Columns) -> WindowSpec | None:
     if type_.kind is Kind.DATE:
         # A date has no hours: as a timestamp without zone it can be compared with any deadline.
         key = e.Raw(("CAST(", key, " AS TIMESTAMP_NTZ)"))
+    width = fixed_width(within, type_, columns, constant)
+    if width is not None:
+        return WindowSpec(columns.ship(key), "", descending, width)
     sign = "-" if descending else "+"
     if type_.kind in (Kind.INTEGER, Kind.DECIMAL):
         # Keys have a fixed number of digits, and so has the last key allowed; decimals do not overflow on the way.
@@ -53,9 +60,9 @@ def plan_window(bound: BoundQuery, columns: Columns) -> WindowSpec | None:
         # With these digits the sum has 38 at most, and Spark rounds nothing.
         width_type = columns.type_text(within)
         digits_of_width = "30, 12" if width_type in ("double", "float") else "19, 0" if "int" in width_type else ""
-        width = e.Raw(("CAST(", within, f" AS DECIMAL({digits_of_width}))")) if digits_of_width else within
+        wider = e.Raw(("CAST(", within, f" AS DECIMAL({digits_of_width}))")) if digits_of_width else within
         held = 20 if type_.kind is Kind.INTEGER else 18
-        wide = e.Operator(sign, (e.Raw(("CAST(", key, f" AS DECIMAL({held}, {scale}))")), width))
+        wide = e.Operator(sign, (e.Raw(("CAST(", key, f" AS DECIMAL({held}, {scale}))")), wider))
         whole = e.Raw(("ceil(" if descending else "floor(", wide, f", {scale})"))
         bounded = e.Raw(("least(greatest(", whole, f", {least}), {most})"))
         target = "BIGINT" if type_.kind is Kind.INTEGER else f"DECIMAL(18, {scale})"

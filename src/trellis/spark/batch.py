@@ -38,7 +38,7 @@ from trellis.execution.functions import UserFunction
 from trellis.kernels import opcodes as o
 from trellis.spark.counts import Counts
 from trellis.spark.pairs import add_pairs, sort_column
-from trellis.spark.prefilter import apply_prefilter, hash_of
+from trellis.spark.prefilter import apply_prefilter
 from trellis.spark.projection import Session
 from trellis.spark.row_slices import add_row_slices
 from trellis.spark.segment_worker import segment_batches
@@ -64,18 +64,16 @@ def run_scan(
         frame = add_pairs(frame, plan.pairs, session)
     match = plan.match
     slices = plan.slices
-    helpers = () if slices is None else (("__slice_key", slices.key), ("__slice_hash", hash_of(plan.partition_keys)))
-    projected = session.project(frame, (*plan.projected, *helpers))
+    projected = session.project(frame, plan.projected)
     if counts is not None:
         projected = counts.watch(projected, "rows in")
         match = replace(match, outputs=(*match.outputs, ("__first", First())))
     if slices is not None and match.slices is not None:
         spec = match.slices
         if slices.rows is None:
-            projected = add_slices(projected, slices, "__slice_key", "__slice_hash", spec.number, spec.part)
+            projected = add_slices(projected, slices, spec)
         else:
-            series = match.keys[:-1]
-            projected = add_row_slices(projected, slices, series, "__slice_key", "__slice_hash", spec)
+            projected = add_row_slices(projected, slices, spec, match.keys[:-1])
         if spec.resolve:
             match = replace(match, outputs=(*match.outputs, *marks_of(match)))
     keys = [F.col(name) for name in plan.match.keys]
@@ -98,7 +96,6 @@ def _read_names(plan: ScanPlan[MatchPlan] | ScanPlan[SegmentPlan], frame: DataFr
         return frame.columns
     expressions = [expression for _, expression in plan.projected]
     expressions += [*plan.partition_keys, *([] if plan.keep is None else [plan.keep])]
-    expressions += [] if plan.slices is None else [plan.slices.key]
     read = {node.path[0] for expression in expressions for node in e.walk(expression) if isinstance(node, e.Column)}
     texts = [
         part

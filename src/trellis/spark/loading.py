@@ -27,6 +27,8 @@ __all__ = [
     "load_slots",
     "load_starts",
     "load_window",
+    "slice_numbers",
+    "slice_parts",
 ]
 
 _SETS = tuple[frozenset[str] | None, ...]
@@ -100,11 +102,16 @@ def load_window(chunk: Chunk, spec: WindowSpec | None) -> Window:
     """The key of each row and the last key that a match from there may reach, as integers that rise."""
     if spec is None:
         return Window(False, np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.bool_))
-    key, deadline = chunk.column(spec.key), chunk.column(spec.deadline)
-    known = _known(key) & _known(deadline)
-    keys, deadlines = _sortable(key), _sortable(deadline)
-    if spec.descending:
-        keys, deadlines = ~keys, ~deadlines
+    key = chunk.column(spec.key)
+    known, keys = _known(key), _sortable(key)
+    if spec.deadline:
+        deadline = chunk.column(spec.deadline)
+        known, deadlines = known & _known(deadline), _sortable(deadline)
+        if spec.descending:
+            keys, deadlines = ~keys, ~deadlines
+    else:
+        keys = ~keys if spec.descending else keys
+        deadlines = np.minimum(keys, np.iinfo(np.int64).max - spec.width) + spec.width
     return Window(True, _own(keys), _own(deadlines), _own(known))
 
 
@@ -113,12 +120,30 @@ def load_starts(chunk: Chunk, spec: SliceSpec | None) -> Starts:
     if spec is None:
         count = len(chunk.offsets) - 1
         return Starts(_own(chunk.offsets[1:]), np.ones(count, np.int64), np.zeros(0, np.bool_))
-    part = chunk.column(spec.part).to_numpy(zero_copy_only=False)
+    part = slice_parts(chunk, spec)
     rows = np.append(0, np.cumsum(part > 0))[chunk.offsets]
     firsts = np.append(0, np.cumsum(part == 2))[chunk.offsets]
     entries = np.diff(firsts) + 1 if spec.resolve else np.ones(len(rows) - 1, np.int64)
     ends = chunk.offsets[:-1] + np.diff(rows)
     return Starts(_own(ends), _own(np.minimum(entries, np.diff(rows) + 1)), np.zeros(len(part), np.bool_))
+
+
+def slice_numbers(chunk: Chunk, spec: SliceSpec) -> Ints:
+    """The number of the slice of each row; later slices have greater ones, neighbours follow each other."""
+    column = chunk.column(spec.number)
+    begins = _integers(column)
+    if not pa.types.is_timestamp(column.type):
+        return begins
+    return -((begins + spec.window) // spec.width) - 1 if spec.descending else begins // spec.width
+
+
+def slice_parts(chunk: Chunk, spec: SliceSpec) -> Ints:
+    """What each row is in its slice: 0 halo, 1 the slice, 2 its first rows."""
+    if spec.part:
+        return _integers(chunk.column(spec.part))
+    keys = _integers(chunk.column(spec.key))
+    offsets = (~keys if spec.descending else keys) - slice_numbers(chunk, spec) * spec.width
+    return np.where(offsets >= spec.width, 0, np.where(offsets < spec.window, 2, 1))
 
 
 def bits_of(chunk: Chunk, column: str, mask: int) -> Bools:

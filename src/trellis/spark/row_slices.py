@@ -20,22 +20,16 @@ __all__ = ["add_row_slices"]
 _LEAST, _MOST = "-9223372036854775808", "9223372036854775807"
 
 
-def add_row_slices(
-    projected: DataFrame, slices: Slices, keys: tuple[str, ...], key: str, hashed: str, spec: SliceSpec
-) -> DataFrame:
+def add_row_slices(projected: DataFrame, slices: Slices, spec: SliceSpec, keys: tuple[str, ...]) -> DataFrame:
     """Each row once for its slice, and once more for every slice whose halo it lies in.
 
-    `keys` are the columns of the partition keys, `key` and `hashed` the order key and the hash of the partition keys;
-    the last two are dropped.
+    `keys` are the columns of the partition keys.
     """
     assert slices.rows is not None
-    columns = [name for name in projected.columns if name not in (key, hashed)]
+    columns = projected.columns
     # Rows without a key stand before or behind all others, as the query says.
-    late = f"coalesce({lateness(slices, key)}, {_LEAST if slices.nulls_first else _MOST})"
-    piece = f"({late}) DIV {slices.width}L"
-    if slices.heavy:
-        piece = f"IF({hashed} IN ({', '.join(f'{value}L' for value in slices.heavy)}), {piece}, 0L)"
-    rows = projected.selectExpr(*columns, f"{piece} AS __piece")
+    late = f"coalesce({lateness(slices, spec.key)}, {_LEAST if slices.nulls_first else _MOST})"
+    rows = projected.selectExpr("*", f"({late}) DIV {slices.width}L AS __piece")
     places = _places(rows, slices, keys)
     same: list[Column] = [rows[name].eqNullSafe(places[f"__k{number}"]) for number, name in enumerate(keys)]
     condition = reduce(lambda one, other: one & other, same, rows["__piece"] == places["__at"])

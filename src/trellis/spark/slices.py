@@ -7,16 +7,17 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 import pyarrow as pa
 from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
 from trellis.algebra.plan import Gather, Mark, MatchPlan, Number, Output, SliceSpec
-from trellis.algebra.prefilter import Slices
+from trellis.algebra.prefilter import Scale, Slices
 from trellis.algebra.segments import SegmentPlan
 from trellis.errors import DataError
 from trellis.kernels.arrays import Ints
 from trellis.kernels.slices import resolve_slices
 from trellis.spark.chunks import Chunk, series_starts
-from trellis.spark.loading import load_starts
+from trellis.spark.loading import load_starts, slice_numbers
 from trellis.spark.prefilter import units_of
 
 __all__ = ["add_slices", "lateness", "marks_of", "match_mark", "resolve"]
@@ -28,29 +29,26 @@ _SLICE, _START, _NEXT, _ROWS, _ROW = "__slice", "__start", "__next", "__rows", "
 _MATCH = "__match"
 
 
-def add_slices(projected: DataFrame, slices: Slices, key: str, hashed: str, number: str, part: str) -> DataFrame:
+def add_slices(projected: DataFrame, slices: Slices, spec: SliceSpec) -> DataFrame:
     """Each row once for its slice, and once more for the slice before if it lies in that one's halo.
 
-    `key` and `hashed` are columns with the order key and the hash of the partition keys; they are dropped. Rows without
-    an order key are in no match with a window.
+    Rows without an order key are in no match with a window.
     """
-    late = lateness(slices, key)
+    if slices.scale is not Scale.NUMBER:
+        # Sliding windows are slices with their halo. Spark computes them at a fraction of what its other functions of
+        # times cost. In descending order a slice has its halo before it.
+        begin = (slices.width - slices.window) % slices.width if slices.descending else 0
+        durations = [f"{units} microseconds" for units in (slices.width + slices.window, slices.width, begin)]
+        window = F.window(F.col(spec.key), *durations)
+        return projected.select("*", window.getField("start").alias(spec.number))
+    late = lateness(slices, spec.key)
     width = f"{slices.width}L"
     offset = f"pmod({late}, {width})"
     own = f"({late}) DIV {width} - IF({late} < 0 AND {offset} <> 0, 1L, 0L)"
-    first = f"{offset} < {slices.window}L"
-    if slices.heavy:
-        cut = f"{hashed} IN ({', '.join(f'{value}L' for value in slices.heavy)})"
-        own, first = f"IF({cut}, {own}, 0L)", f"({cut} AND {first})"
-    columns = [name for name in projected.columns if name not in (key, hashed)]
-    placed = projected.where(f"{key} IS NOT NULL").selectExpr(*columns, f"{own} AS __own", f"{first} AS __first")
-    copies = "IF(__first, array(0, 1), array(0))"
-    copied = placed.selectExpr(*columns, "__own", "__first", f"explode({copies}) AS __back")
-    return copied.selectExpr(
-        *columns,
-        f"__own - __back AS {number}",
-        f"CAST(IF(__back = 1, 0, IF(__first, 2, 1)) AS TINYINT) AS {part}",
-    )
+    placed = projected.where(f"{spec.key} IS NOT NULL").selectExpr("*", f"{own} AS __own", f"{offset} AS __offset")
+    copies = f"IF(__offset < {slices.window}L, array(0, 1), array(0))"
+    copied = placed.selectExpr(*projected.columns, "__own", f"explode({copies}) AS __back")
+    return copied.selectExpr(*projected.columns, f"__own - __back AS {spec.number}")
 
 
 def lateness(slices: Slices, key: str) -> str:
@@ -78,8 +76,7 @@ def match_mark(what: str, spec: SliceSpec, chunk: Chunk, series: Ints, starts: I
         case "slice" if spec.base:
             return base * 0
         case "slice":
-            numbers: Ints = chunk.column(spec.number).take(pa.array(starts)).to_numpy(zero_copy_only=False)
-            return numbers.astype(np.int64)
+            return slice_numbers(chunk, spec)[starts]
         case _:
             raise AssertionError(what)
 
