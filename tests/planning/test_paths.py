@@ -81,3 +81,11 @@ def test_rows(pattern: str, around: dict[str, tuple[int, int]], single: str, lea
     assert rows_around(parsed) == around
     assert single_variables(parsed) == set(single)
     assert (least_rows(parsed), most_rows(parsed)) == (least, most)
+
+
+def test_large_patterns_take_no_time() -> None:
+    nested = "A"
+    for _ in range(30):
+        nested = f"PERMUTE({nested}, B, C)"
+    assert len(_paths(nested)) <= 64
+    assert _paths(f"PERMUTE({', '.join(f'{name}?' for name in 'ABCDEFGHIJKL')})*") == ["[]"]

@@ -96,13 +96,12 @@ def _ways(pattern: Pattern) -> tuple[list[_Way], bool]:
         case p.Concat(parts=parts):
             return _joined([_ways(part) for part in parts])
         case p.Alt(options=options):
-            branches = [_ways(option) for option in options]
-            ways = list(dict.fromkeys(way for found, _ in branches for way in found))
-            return (ways, all(ordered for _, ordered in branches)) if len(ways) <= _MOST else ([(None,)], True)
+            return _either([_ways(option) for option in options])
         case p.Permute(parts=parts):
-            if factorial(len(parts)) <= _ORDERS:
-                return _ways(p.Alt(tuple(p.Concat(order) for order in permutations(parts))))
-            return _joined([_ways(part) for part in parts])[0], False
+            found = [_ways(part) for part in parts]
+            if factorial(len(parts)) > _ORDERS:
+                return _joined(found)[0], False
+            return _either([_joined(order) for order in permutations(found)])
         case p.And(parts=parts):
             # Every part covers the whole segment: all that they demand is there, in no known order.
             return _joined([_ways(part) for part in parts])[0], False
@@ -115,6 +114,11 @@ def _ways(pattern: Pattern) -> tuple[list[_Way], bool]:
             if least == 0 and () not in ways:
                 ways = [(), *ways]
             return ([()] if most == 0 else ways), ordered
+
+
+def _either(branches: list[tuple[list[_Way], bool]]) -> tuple[list[_Way], bool]:
+    ways = list(dict.fromkeys(way for found, _ in branches for way in found))
+    return (ways, all(ordered for _, ordered in branches)) if len(ways) <= _MOST else ([(None,)], True)
 
 
 def _joined(parts: Iterable[tuple[list[_Way], bool]]) -> tuple[list[_Way], bool]:
