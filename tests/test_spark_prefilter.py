@@ -239,3 +239,32 @@ def test_sources(spark: SparkSession, events: DataFrame, tmp_path_factory: pytes
 def test_wrong_hints(events: DataFrame, hints: dict[str, Any], message: str) -> None:
     with pytest.raises(BindingError, match=message.replace("(", r"\(")):
         find(events, f"ORDER BY n PATTERN (A B C) {_DEFINE}", hints)
+
+
+@pytest.mark.parametrize("condition", ["B.v / A.v > 1", "B.v * A.v > 1"])
+def test_pairs_that_the_search_never_tests_cannot_fail(spark: SparkSession, condition: str) -> None:
+    least = 0 if "/" in condition else 2**31 - 1
+    rows = [(1, 0, "a", least), (1, 1, "n", 1), (1, 2, "b", 3), (1, 3, "a", 1), (1, 4, "b", 5)]
+    frame = spark.createDataFrame(rows, "g int, t int, k string, v int")
+    clause = (
+        "PARTITION BY g ORDER BY t MEASURES A.t AS a, B.t AS b PATTERN (A B) WITHIN 5 "
+        f"DEFINE A AS k = 'a', B AS k = 'b' AND {condition}"
+    )
+    for form in ("joins", "ranges"):
+        assert find(frame, clause, {"prefilter": form}) == ["Row(g=1, a=3, b=4)"]
+
+
+def test_columns_that_nobody_reads_may_have_one_name(spark: SparkSession) -> None:
+    frame = spark.createDataFrame([(0, "a"), (1, "x"), (2, "b")], "t int, k string")
+    twice = frame.select("t", "k", F.lit(1).alias("v"), F.lit(2).alias("v"))
+    clause = "ORDER BY t MEASURES A.t AS a PATTERN (A Z* B) WITHIN 5 DEFINE A AS k = 'a', B AS k = 'b'"
+    for hints in FORCED:
+        assert find(twice, clause, hints) == ["Row(a=0)"]
+
+
+def test_reserved_names_are_left_alone(spark: SparkSession) -> None:
+    frame = spark.createDataFrame([(0, "a"), (1, "b")], "t int, __trellis_key string")
+    clause = (
+        "ORDER BY t MEASURES A.t AS a PATTERN (A B) WITHIN 5 DEFINE A AS __trellis_key = 'a', B AS __trellis_key = 'b'"
+    )
+    assert find(frame, clause, {"prefilter": "masks"}) == ["Row(a=0)"]

@@ -35,7 +35,10 @@ hints: SearchStrategy[Hints] = st.fixed_dictionaries(
         "prefilter": st.sampled_from(("masks", "joins", "ranges", "always")),
         "slices": st.sampled_from((2, 3, 1, 4, 5, "auto")),
     },
-    optional={"off": st.one_of(st.just([]), st.just([]), st.lists(st.sampled_from(RULES), unique=True))},
+    optional={
+        "off": st.one_of(st.just([]), st.just([]), st.lists(st.sampled_from(RULES), unique=True)),
+        "symbols": st.lists(st.sampled_from("ABCD"), min_size=1, max_size=3, unique=True),
+    },
 )
 
 

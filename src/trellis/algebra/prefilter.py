@@ -72,7 +72,8 @@ class Component:
 class Prefilter:
     """Rows in buckets where no component is complete are dropped before the exchange.
 
-    Without `buckets` each partition is one: partitions without the symbols are dropped.
+    Without `buckets` each partition is one: partitions without the symbols are dropped. `few`: the buckets found are so
+    few that every worker can have them all.
     """
 
     form: Form
@@ -80,6 +81,7 @@ class Prefilter:
     buckets: Buckets | None
     symbols: tuple[Symbol, ...]
     components: tuple[Component, ...]
+    few: bool = True
 
     def __str__(self) -> str:
         sets = (

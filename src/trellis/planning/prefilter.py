@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 
 from trellis.algebra.expression import Expression
@@ -15,6 +15,8 @@ from trellis.planning.prefilter_costs import PrefilterCosts, prefilter_cost, que
 __all__ = ["choose_prefilter", "forced_prefilter", "joins_of", "prefilters_of"]
 
 _MOST_COMBINATIONS = 100
+# More rows than this may lie in more buckets than a worker can hold.
+_MANY_ROWS = 2e7
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +92,7 @@ def choose_prefilter(
                 # Without conditions between rows a join knows no more than masks, but for the order.
                 continue
             before, left = prefilter_cost(prefilter, statistics, costs)
+            prefilter = replace(prefilter, few=left < _MANY_ROWS)
             found.append(Candidate(prefilter, left, before + query_cost(left, statistics, costs, tests, tasks(left))))
     return sorted(found, key=lambda candidate: candidate.cost)
 

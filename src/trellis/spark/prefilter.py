@@ -38,7 +38,7 @@ def apply_prefilter(frame: DataFrame, prefilter: Prefilter, names: Sequence[str]
     where = session.project(frame, [*columns, (_KEY, hash_of(prefilter.keys)), *_bucket(prefilter.buckets)])
     kept = where.withColumn(_KEY, _place(prefilter))
     wanted = found.select(_place(prefilter).alias(_KEY))
-    return kept.join(F.broadcast(wanted), _KEY, "left_semi").select(*map(_named, names))
+    return kept.join(F.broadcast(wanted) if prefilter.few else wanted, _KEY, "left_semi").select(*map(_named, names))
 
 
 def hash_of(keys: tuple[Expression, ...]) -> Expression:

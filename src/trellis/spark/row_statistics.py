@@ -6,12 +6,14 @@ between plans with the same result, so nothing is wrong if they are old.
 
 from __future__ import annotations
 
+import logging
 import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
 
+from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql import functions as F
 
@@ -26,6 +28,7 @@ from trellis.spark.projection import Session
 
 __all__ = ["Source", "inspect_source", "survey", "survey_source"]
 
+_LOG = logging.getLogger("trellis")
 _SAMPLE = 8192
 _PAIRS = 2048
 _SMALL = 16 * 2**20
@@ -78,7 +81,23 @@ def survey_source(
     demand: Demand,
     joined: Sequence[tuple[tuple[str, ...], tuple[Expression, ...]]],
 ) -> RowStatistics | str:
-    """Statistics of an input, or the reason why it is not looked at."""
+    """Statistics of an input, or the reason why it is not looked at.
+
+    What Spark refuses here it may well accept in the query itself, and what it fails at may be no part of the result.
+    """
+    try:
+        return _survey_source(frame, session, demand, joined)
+    except PySparkException as problem:
+        _LOG.debug("no statistics: %s", problem)
+        return "Spark gives no statistics of this input"
+
+
+def _survey_source(
+    frame: DataFrame,
+    session: Session,
+    demand: Demand,
+    joined: Sequence[tuple[tuple[str, ...], tuple[Expression, ...]]],
+) -> RowStatistics | str:
     source = inspect_source(frame, session)
     if not source.repeatable:
         return "the input is costly to read twice, or may change"
