@@ -1,4 +1,4 @@
-"""Estimates of what prefilters leave against rows drawn at random, and the simulated search against counting by hand."""
+"""Estimates of what prefilters leave, against rows drawn at random; the simulated search, against counting by hand."""
 
 from __future__ import annotations
 
