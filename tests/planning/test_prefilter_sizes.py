@@ -41,18 +41,19 @@ def _kept(rows: list[tuple[int, str]], component: Component, names: str, span: i
 
 @pytest.mark.parametrize("names", ["A", "AB", "ABC"])
 @pytest.mark.parametrize(("starts", "ends"), [(True, True), (False, True), (False, False)])
-def test_masks(names: str, starts: bool, ends: bool) -> None:
+@pytest.mark.parametrize("span", [40_000, 1_500_000])
+def test_masks(names: str, starts: bool, ends: bool, span: int) -> None:
     draw = random.Random(11)
-    span, count = 40_000, 16_000
+    count = 16_000
     shares = {"A": 0.1, "B": 0.2, "C": 0.15}
     kinds = draw.choices("ABCx", [0.1, 0.2, 0.15, 0.55], k=count)
     rows = [(draw.randrange(span), kind) for kind in kinds]
     component = Component(tuple(range(len(names))), starts=starts, ends=ends)
     statistics = RowStatistics(count, 1.0, span, shares)
     estimated = kept_share(_prefilter(Form.MASKS, component, names), statistics)
-    real = _kept(rows, component, names, span)
-    # Rows of symbols lie in the buckets kept more often than others: the model knows only the mean.
-    assert max(estimated / real, real / estimated) < 1.8
+    real = max(_kept(rows, component, names, span), 1e-9)
+    # Where hardly anything is kept, chance is large.
+    assert max(estimated / real, real / estimated) < 1.8 or max(estimated, real) < 0.001
 
 
 @pytest.mark.parametrize(

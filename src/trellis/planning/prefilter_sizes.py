@@ -51,41 +51,46 @@ def kept_share(prefilter: Prefilter, statistics: RowStatistics) -> float:
 
 
 def _component_share(component: Component, prefilter: Prefilter, statistics: RowStatistics) -> float:
+    """The chance that a row is kept: it is of one of the symbols itself, or of none, and others stand around it."""
     dense = rows_in_bucket(prefilter.buckets, statistics)
     shares = _shares(component, prefilter, statistics)
-    if prefilter.buckets is None:
-        return prod(_some(share * dense) for share in shares)
-    if prefilter.form is Form.MASKS:
-        here = _pair_chance(component, [_some(share * dense) for share in shares], beyond=False)
-        there = _pair_chance(component, [_some(share * dense) for share in shares], beyond=True)
-        return 1 - (1 - here) * (1 - there)
-    _, found = joined_rows(component, prefilter, statistics)
-    starts = found / statistics.rows * dense
-    # A combination found keeps its own bucket, and as many more as the match may reach into.
-    reach = {2: 1.5, 1: 2.0, 0: 3.0}[component.starts + component.ends]
-    if prefilter.form is Form.RANGES:
-        reach = {2: 0.5, 1: 1.0, 0: 2.0}[component.starts + component.ends]
-    elif component.starts and component.ends and len(component.symbols) == 1:
-        reach = 1.0
-    return _some(starts * reach)
+    around = [_some(share * dense) for share in shares]
+    if prefilter.form is not Form.MASKS:
+        _, found = joined_rows(component, prefilter, statistics)
+        # A combination found keeps its own rows and those of its bucket, and of as many more as the match may reach.
+        reach = {2: 1.5, 1: 2.0, 0: 3.0}[component.starts + component.ends]
+        if prefilter.form is Form.RANGES:
+            reach = {2: 0.5, 1: 1.0, 0: 2.0}[component.starts + component.ends]
+        return _some(found / statistics.rows * (len(shares) + reach * dense))
+    kept = 0.0
+    for own in range(len(shares) + 1):
+        here = [1.0 if number == own else chance for number, chance in enumerate(around)]
+        weight = shares[own] if own < len(shares) else max(0.0, 1 - sum(shares))
+        if prefilter.buckets is None:
+            kept += weight * prod(here)
+            continue
+        begun = _pair_chance(component, here, around, beyond=False)
+        reached = _pair_chance(component, around, here, beyond=True)
+        kept += weight * (1 - (1 - begun) * (1 - reached))
+    return min(1.0, kept)
 
 
-def _pair_chance(component: Component, chances: list[float], *, beyond: bool) -> float:
+def _pair_chance(component: Component, left: list[float], right: list[float], *, beyond: bool) -> float:
     """The chance that a pair of buckets holds the symbols: the first ones in the left bucket, the rest in the right.
 
     The longest beginning that the left one holds decides: if it has exactly m symbols, the right one needs the others.
     """
     if not component.ordered:
-        return prod(1 - (1 - chance) ** 2 for chance in chances)
-    count = len(chances)
+        return prod(1 - (1 - one) * (1 - other) for one, other in zip(left, right, strict=True))
+    count = len(left)
     total = 0.0
     for taken in range(1 if component.starts else 0, count + 1):
         if beyond and component.ends and taken == count:
             # All symbols on the left, and the last one on the right too.
-            total += prod(chances) * chances[-1]
+            total += prod(left) * right[-1]
             continue
-        exactly = prod(chances[:taken]) * ((1 - chances[taken]) if taken < count else 1.0)
-        total += exactly * prod(chances[taken:])
+        exactly = prod(left[:taken]) * ((1 - left[taken]) if taken < count else 1.0)
+        total += exactly * prod(right[taken:])
     return min(1.0, total)
 
 
