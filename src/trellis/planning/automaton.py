@@ -15,7 +15,7 @@ from trellis.algebra.pattern import Pattern, variables_of
 from trellis.algebra.plan import Instruction, Op
 from trellis.errors import UnsupportedError
 
-__all__ = ["LIMIT", "backward_order", "compile_pattern"]
+__all__ = ["LIMIT", "backward_order", "compile_pattern", "next_choices"]
 
 LIMIT = 20_000
 
@@ -47,6 +47,26 @@ def backward_order(instructions: tuple[Instruction, ...]) -> tuple[int, ...]:
                     if instruction.op is Op.SPLIT:
                         pending.append((instruction.y, False))
     return tuple(order)
+
+
+def next_choices(instructions: tuple[Instruction, ...], pc: int) -> list[int]:
+    """The instructions that consume a row or accept which can come next from here, in order of preference."""
+    found: dict[int, None] = {}
+    pending, seen = [pc], set[int]()
+    while pending:
+        at = pending.pop()
+        if at in seen:
+            continue
+        seen.add(at)
+        instruction = instructions[at]
+        match instruction.op:
+            case Op.CONSUME | Op.ACCEPT:
+                found[at] = None
+            case Op.SPLIT:
+                pending += [instruction.y, instruction.x]
+            case _:
+                pending.append(instruction.x)
+    return list(found)
 
 
 @dataclass(slots=True)

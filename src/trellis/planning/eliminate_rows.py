@@ -28,6 +28,7 @@ from trellis.algebra.expression import Expression, Place
 from trellis.algebra.plan import Instruction, Op
 from trellis.analysis.condition_kinds import Kinds
 from trellis.analysis.paths import is_anchored, least_rows
+from trellis.planning.automaton import next_choices
 from trellis.planning.repeatable import is_repeatable
 
 __all__ = ["eliminate_rows"]
@@ -94,13 +95,13 @@ def _is_blind(place: Place, silent: frozenset[str]) -> bool:
 
 def _is_transparent(instructions: tuple[Instruction, ...], silent: frozenset[int]) -> bool:
     """Whether after each row of another variable exactly one Z* may come, with the same choices behind it as before."""
-    start = _choices(instructions, 0)
+    start = next_choices(instructions, 0)
     consumes = {pc for pc, instruction in enumerate(instructions) if instruction.op is Op.CONSUME}
     if any(instructions[pc].op is Op.ACCEPT or instructions[pc].variable in silent for pc in start):
         return False
     for pc in consumes:
         instruction = instructions[pc]
-        after = _choices(instructions, instruction.x)
+        after = next_choices(instructions, instruction.x)
         accepts = [place for place, found in enumerate(after) if instructions[found].op is Op.ACCEPT]
         if instruction.variable in silent:
             if accepts:
@@ -110,28 +111,8 @@ def _is_transparent(instructions: tuple[Instruction, ...], silent: frozenset[int
         if not following:
             continue
         stars = [found for found in following if instructions[found].variable in silent]
-        if len(stars) != 1 or _choices(instructions, instructions[stars[0]].x) != following:
+        if len(stars) != 1 or next_choices(instructions, instructions[stars[0]].x) != following:
             return False
         if accepts and accepts[0] not in (0, len(after) - 1):
             return False
     return True
-
-
-def _choices(instructions: tuple[Instruction, ...], pc: int) -> list[int]:
-    """The instructions that consume a row or accept, in order of preference, which can come next from here."""
-    found: dict[int, None] = {}
-    pending, seen = [pc], set[int]()
-    while pending:
-        at = pending.pop()
-        if at in seen:
-            continue
-        seen.add(at)
-        instruction = instructions[at]
-        match instruction.op:
-            case Op.CONSUME | Op.ACCEPT:
-                found[at] = None
-            case Op.SPLIT:
-                pending += [instruction.y, instruction.x]
-            case _:
-                pending.append(instruction.x)
-    return list(found)

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import product
 
 from trellis.algebra.expression import Expression
 from trellis.algebra.prefilter import Candidate, Form, Prefilter
 from trellis.algebra.statistics import RowStatistics
-from trellis.planning.demands import Demand, Sets, make_prefilter, symbol_sets
+from trellis.planning.demands import Demand, make_prefilter, symbol_sets
 from trellis.planning.prefilter_costs import PrefilterCosts, prefilter_cost, query_cost
 
-__all__ = ["choose_prefilter", "forced_prefilter", "joins_of", "prefilters_of"]
+__all__ = ["Wish", "choose_prefilter", "forced_prefilter", "joins_of"]
 
 _MOST_COMBINATIONS = 100
 # More rows than this may lie in more buckets than a worker can hold.
@@ -32,18 +32,11 @@ def joins_of(demand: Demand) -> list[tuple[tuple[str, ...], tuple[Expression, ..
     found: dict[tuple[Expression, ...], tuple[str, ...]] = {}
     for path in demand.paths:
         for places in symbol_sets(path, whole=False):
-            single = Demand(demand.keys, demand.buckets, (path,), demand.conditions, demand.dependent, demand.single)
-            prefilter = make_prefilter(single, Form.JOINS, (places,))
+            prefilter = make_prefilter(replace(demand, paths=(path,)), Form.JOINS, (places,))
             component = prefilter.components[0]
             if component.joined:
                 found[component.joined] = tuple(prefilter.symbols[number].variable for number in component.symbols)
     return [(variables, conditions) for conditions, variables in found.items()]
-
-
-def prefilters_of(demand: Demand, form: Form, options: Sequence[Sequence[tuple[int, ...]]]) -> list[Prefilter]:
-    """The different prefilters of a form, one for each combination of the options of all paths."""
-    made = (make_prefilter(demand, form, sets) for sets in product(*options))
-    return list(dict.fromkeys(made))[:_MOST_COMBINATIONS]
 
 
 def forced_prefilter(demand: Demand, wish: Wish) -> Prefilter | None:
@@ -71,8 +64,6 @@ def choose_prefilter(
     costs: PrefilterCosts,
     tests: float,
     tasks: Callable[[float], float],
-    forms: Sequence[Form] = (Form.MASKS, Form.JOINS),
-    wanted: Sets | None = None,
 ) -> list[Candidate]:
     """All candidates, the cheapest first; the one without a prefilter is among them.
 
@@ -81,13 +72,10 @@ def choose_prefilter(
     rows = statistics.rows
     bare = rows * costs.scan / statistics.cores + query_cost(rows, statistics, costs, tests, tasks(rows))
     found = [Candidate(None, rows, bare)]
-    for form in forms:
-        if form is not Form.MASKS and demand.buckets is None:
-            continue
+    for form in (Form.MASKS, Form.JOINS) if demand.buckets is not None else (Form.MASKS,):
         options = [symbol_sets(path, whole=form is Form.MASKS) for path in demand.paths]
-        if wanted is not None:
-            options = [[places] for places in wanted]
-        for prefilter in prefilters_of(demand, form, _fewer(demand, form, options, statistics, costs)):
+        combined = product(*_fewer(demand, form, options, statistics, costs))
+        for prefilter in dict.fromkeys(make_prefilter(demand, form, sets) for sets in combined):
             if form is not Form.MASKS and not any(component.joined for component in prefilter.components):
                 # Without conditions between rows a join knows no more than masks, but for the order.
                 continue
@@ -109,7 +97,7 @@ def _fewer(
     each = max(1, int(most ** (1 / len(options)) + 1e-9))
     fewer = []
     for path, sets in zip(demand.paths, options, strict=True):
-        alone = Demand(demand.keys, demand.buckets, (path,), demand.conditions, demand.dependent, demand.single)
+        alone = replace(demand, paths=(path,))
 
         def worth(places: tuple[int, ...], alone: Demand = alone) -> float:
             prefilter = make_prefilter(alone, form, (places,))

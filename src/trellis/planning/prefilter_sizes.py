@@ -84,7 +84,8 @@ def _pair_chance(component: Component, left: list[float], right: list[float], *,
         return prod(1 - (1 - one) * (1 - other) for one, other in zip(left, right, strict=True))
     count = len(left)
     total = 0.0
-    for taken in range(1 if component.starts else 0, count + 1):
+    # If the right bucket holds them all, the pair that it begins does too, and is asked about by itself.
+    for taken in range(1 if component.starts or beyond else 0, count + 1):
         if beyond and component.ends and taken == count:
             # All symbols on the left, and the last one on the right too.
             total += prod(left) * right[-1]

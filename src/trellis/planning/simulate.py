@@ -9,13 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from trellis.algebra.plan import Instruction, Op
+from trellis.planning.automaton import next_choices
 
 __all__ = ["tests_from_a_row"]
 
 _MOST_ROWS = 200
 _MOST_TESTS = 1e6
-# Partial matches at one instruction and row are one state if nothing later looks back.
-_MERGED = 1.0
 
 
 def tests_from_a_row(
@@ -26,7 +25,10 @@ def tests_from_a_row(
     merged: bool,
 ) -> float:
     """The expected number of tests for one start; `chances` are those of variables, 1 if missing."""
-    closures = {pc: _closure(instructions, pc) for pc in range(len(instructions))}
+    consumes = {pc for pc, instruction in enumerate(instructions) if instruction.op is Op.CONSUME}
+    closures = {
+        pc: [after for after in next_choices(instructions, pc) if after in consumes] for pc in range(len(instructions))
+    }
     waiting: dict[int, float] = {}
     for pc in closures[0]:
         waiting[pc] = waiting.get(pc, 0.0) + 1.0
@@ -41,30 +43,9 @@ def tests_from_a_row(
             for after in closures[instructions[pc].x]:
                 following[after] = following.get(after, 0.0) + taken
         if merged:
-            following = {pc: min(_MERGED, partial) for pc, partial in following.items()}
+            # Partial matches at one instruction and row are one state if nothing later looks back.
+            following = {pc: min(1.0, partial) for pc, partial in following.items()}
         waiting = following
         if not waiting or tests > _MOST_TESTS:
             break
     return min(tests, _MOST_TESTS)
-
-
-def _closure(instructions: tuple[Instruction, ...], pc: int) -> list[int]:
-    """The instructions that test the next row, reached from one without consuming."""
-    found: list[int] = []
-    pending, seen = [pc], set[int]()
-    while pending:
-        at = pending.pop()
-        if at in seen:
-            continue
-        seen.add(at)
-        instruction = instructions[at]
-        match instruction.op:
-            case Op.CONSUME:
-                found.append(at)
-            case Op.SPLIT:
-                pending += [instruction.y, instruction.x]
-            case Op.ACCEPT:
-                pass
-            case _:
-                pending.append(instruction.x)
-    return found

@@ -59,10 +59,11 @@ def cut_of(bound: BoundQuery, keys: tuple[Expression, ...], buckets: Buckets | N
     query = bound.query
     rows = None
     if buckets is None:
+        # WITHIN may be there, but of no fixed length: months.
         rows = most_rows(query.pattern)
         buckets = least_buckets(bound.order_by, query.order_by, columns)
-    if buckets is None or (query.within is None and (rows is None or rows > _MOST_ROWS)):
-        return "there is no window by which series could be cut"
+        if buckets is None or rows is None or rows > _MOST_ROWS:
+            return "there is no window by which series could be cut"
     if query.rows_per_match is RowsPerMatch.ALL_WITH_UNMATCHED:
         return "unmatched rows are known only when all matches are"
     if is_anchored(query.pattern):
@@ -76,11 +77,25 @@ def cut_of(bound: BoundQuery, keys: tuple[Expression, ...], buckets: Buckets | N
     if any(isinstance(node, e.MatchNumber) for node in nodes):
         return "a condition reads MATCH_NUMBER()"
     resolve = query.after_match.to is not SkipTo.NEXT_ROW
-    if resolve and any(map(may_fail, nodes)):
+    if resolve and any(_may_fail_in_search(node, columns) for node in nodes):
         # A slice searches from rows that the real search may skip, and must not fail there.
-        return "a condition may divide by zero at a row that AFTER MATCH SKIP leaves out"
+        return "a condition may divide by zero or overflow at a row that AFTER MATCH SKIP leaves out"
     nulls_first = not query.order_by or query.order_by[0].nulls_first
     return Cut(keys, buckets, resolve, rows, nulls_first)
+
+
+def _may_fail_in_search(node: Expression, columns: Columns) -> bool:
+    """Whether the kernel may fail to compute a node: a quotient, a sum or product of whole numbers of several rows.
+
+    What is computed of one row alone is computed by Spark, for all rows, whatever the search does.
+    """
+    if may_fail(node) or (isinstance(node, e.BoundAggregate) and node.function in ("sum", "avg", "mean")):
+        return True
+    if not isinstance(node, e.Operator) or node.symbol not in ("+", "-", "*"):
+        return False
+    values = [part for part in e.walk(node) if isinstance(part, e.At)]
+    types = [columns.type_of(part.value) for part in values]
+    return len({part.place for part in values}) > 1 and not all(type_ is not None and type_.is_float for type_ in types)
 
 
 def least_buckets(

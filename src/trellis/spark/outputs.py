@@ -13,7 +13,7 @@ from trellis.kernels import opcodes as o
 from trellis.kernels.arrays import Automaton, Bools, Floats, Ints, Shorts
 from trellis.kernels.measures import list_rows
 from trellis.spark.chunks import Chunk
-from trellis.spark.slices import match_mark
+from trellis.spark.slices import match_mark, row_marks
 
 __all__ = ["Found", "take_rows", "write_outputs"]
 
@@ -78,8 +78,7 @@ def _column(output: Output, plan: MatchPlan, chunk: Chunk, found: Found) -> pa.A
 
 def _mark(what: str, plan: MatchPlan, chunk: Chunk, found: Found) -> pa.Array:
     if what == "row":
-        first = np.diff(found.match, prepend=-1) != 0
-        return pa.array(np.arange(len(found.match)) - np.flatnonzero(first)[np.cumsum(first) - 1])
+        return row_marks(found.match)
     assert plan.slices is not None
     marks = match_mark(what, plan.slices, chunk, found.owners, found.starts, found.following)
     return pa.array(marks[found.match])

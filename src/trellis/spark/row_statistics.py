@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
 
-from pyspark.errors import PySparkException
+from pyspark.errors import PySparkAttributeError, PySparkException
 from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql import functions as F
 
@@ -32,6 +32,7 @@ _LOG = logging.getLogger("trellis")
 _SAMPLE = 8192
 _PAIRS = 2048
 _SMALL = 16 * 2**20
+_UNKNOWN_CORES = 4
 _KNOWN: dict[tuple[str, str], tuple[float, float | None]] = {}
 _MOST_KNOWN = 256
 
@@ -219,5 +220,5 @@ def _cores(spark: SparkSession) -> int:
     """How many tasks Spark runs at once; Spark Connect does not say."""
     try:
         return max(1, spark.sparkContext.defaultParallelism)
-    except Exception:  # Connect's session has no context, and says so with an error of its own
-        return 4
+    except PySparkAttributeError:
+        return _UNKNOWN_CORES

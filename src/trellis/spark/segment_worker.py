@@ -24,7 +24,7 @@ from trellis.planning.segment_values import WHOLE_MATCH
 from trellis.spark import loading
 from trellis.spark.chunks import Chunk, read_chunks
 from trellis.spark.outputs import take_rows
-from trellis.spark.slices import match_mark
+from trellis.spark.slices import match_mark, row_marks
 
 __all__ = ["SegmentMatcher", "choose_tree", "costs_of", "segment_batches"]
 
@@ -171,8 +171,7 @@ class SegmentMatcher:
 
     def _mark(self, what: str, chunk: Chunk, matches: Matches, owner: Ints) -> pa.Array:
         if what == "row":
-            first = np.diff(owner, prepend=-1) != 0
-            return pa.array(np.arange(len(owner)) - np.flatnonzero(first)[np.cumsum(first) - 1])
+            return row_marks(owner)
         assert self.plan.slices is not None
         series = np.searchsorted(chunk.offsets, matches.starts, side="right") - 1
         marks = match_mark(what, self.plan.slices, chunk, series, matches.starts, matches.following)

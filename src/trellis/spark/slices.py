@@ -20,7 +20,7 @@ from trellis.spark.chunks import Chunk, series_starts
 from trellis.spark.loading import load_starts, slice_numbers
 from trellis.spark.prefilter import units_of
 
-__all__ = ["add_slices", "lateness", "marks_of", "match_mark", "resolve"]
+__all__ = ["add_slices", "lateness", "marks_of", "match_mark", "resolve", "row_marks"]
 
 # As many rows as no slice has.
 _ALL = 1 << 62
@@ -79,6 +79,12 @@ def match_mark(what: str, spec: SliceSpec, chunk: Chunk, series: Ints, starts: I
             return slice_numbers(chunk, spec)[starts]
         case _:
             raise AssertionError(what)
+
+
+def row_marks(match: Ints) -> pa.Array:
+    """The number of each output row within its match; `match` numbers the matches of all output rows."""
+    first = np.diff(match, prepend=-1) != 0
+    return pa.array(np.arange(len(match)) - np.flatnonzero(first)[np.cumsum(first) - 1])
 
 
 def marks_of(match: MatchPlan | SegmentPlan) -> tuple[tuple[str, Output], ...]:
