@@ -55,13 +55,13 @@ class Planned:
     @property
     def prefilter(self) -> Prefilter | None:
         """The prefilter of the plan."""
-        found: Prefilter | None = getattr(self.scan, "prefilter", None)
+        found: Prefilter | None = self.scan.before.prefilter
         return found
 
     @property
     def considered(self) -> tuple[Candidate, ...]:
         """All prefilters that were weighed, with their estimates."""
-        found: tuple[Candidate, ...] = getattr(self.scan, "considered", ())
+        found: tuple[Candidate, ...] = self.scan.before.considered
         return found
 
     def estimate(self) -> float | None:

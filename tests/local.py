@@ -42,8 +42,8 @@ def run(
 ) -> list[dict[str, Any]]:
     """The result of a MATCH_RECOGNIZE clause over rows, in order of partitions."""
     plan = plan_clause(clause, schema, **hints)
-    if plan.keep is not None:
-        rows = [row for row in rows if evaluate(plan.keep, row)]
+    if plan.before.keep is not None:
+        rows = [row for row in rows if evaluate(plan.before.keep, row)]
     projected = [{name: evaluate(expression, row) for name, expression in plan.projected} for row in rows]
     for name, descending, nulls_first in reversed(plan.sorted_by):
         # Python's sort is stable, so the least significant key comes first.

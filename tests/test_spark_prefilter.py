@@ -268,3 +268,30 @@ def test_reserved_names_are_left_alone(spark: SparkSession) -> None:
         "ORDER BY t MEASURES A.t AS a PATTERN (A B) WITHIN 5 DEFINE A AS __trellis_key = 'a', B AS __trellis_key = 'b'"
     )
     assert find(frame, clause, {"prefilter": "masks"}) == ["Row(a=0)"]
+
+
+@pytest.mark.parametrize("skip", ["PAST LAST ROW", "TO NEXT ROW"])
+def test_a_window_of_months_has_no_slices(spark: SparkSession, skip: str) -> None:
+    days = [(dt.datetime(2024, 1, 1) + dt.timedelta(days=9 * n), "ab"[n % 2]) for n in range(24)]
+    frame = spark.createDataFrame(days, "t timestamp_ntz, k string")
+    clause = (
+        f"ORDER BY t MEASURES A.t AS a, B.t AS b AFTER MATCH SKIP {skip} PATTERN (A Z* B) "
+        "WITHIN INTERVAL '1' MONTH DEFINE A AS k = 'a', B AS k = 'b'"
+    )
+    expected = find(frame, clause, OFF)
+    assert len(expected) > 5
+    assert find(frame, clause, {"slices": 1}) == expected
+    # With a bound on the rows there is something to cut by.
+    bounded = clause.replace("Z*", "Z{0,2}")
+    assert find(frame, bounded, {"slices": 1}) == find(frame, bounded, OFF)
+
+
+def test_slices_do_not_search_where_the_search_would_not(spark: SparkSession) -> None:
+    """From the second row, which the match before takes, the difference is too large for an int."""
+    frame = spark.createDataFrame([(0, "a", 0), (1, "a", -(2**31)), (2, "b", 2**31 - 1)], "t int, k string, v int")
+    clause = (
+        "ORDER BY t MEASURES A.t AS a, B.t AS b PATTERN (A Z* B) WITHIN 5 "
+        "DEFINE A AS k = 'a', B AS k = 'b' AND B.v - A.v > 0"
+    )
+    for hints in (OFF, {"slices": 1, "off": ["eliminate_rows"]}):
+        assert find(frame, clause, hints) == ["Row(a=0, b=2)"]

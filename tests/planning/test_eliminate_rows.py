@@ -60,13 +60,13 @@ KEPT = [
 @pytest.mark.parametrize(("pattern", "more"), DROPPED)
 def test_dropped(pattern: str, more: dict[str, str]) -> None:
     clause = _clause(pattern, **more)
-    assert local.plan_clause(clause, SCHEMA).keep is not None
-    assert local.plan_clause(clause, SCHEMA, off=["eliminate_rows"]).keep is None
+    assert local.plan_clause(clause, SCHEMA).before.keep is not None
+    assert local.plan_clause(clause, SCHEMA, off=["eliminate_rows"]).before.keep is None
 
 
 @pytest.mark.parametrize(("pattern", "more", "why"), KEPT)
 def test_kept(pattern: str, more: dict[str, str], why: str) -> None:
-    assert local.plan_clause(_clause(pattern, **more), SCHEMA).keep is None, why
+    assert local.plan_clause(_clause(pattern, **more), SCHEMA).before.keep is None, why
 
 
 @pytest.mark.parametrize(("pattern", "more"), DROPPED)

@@ -5,12 +5,12 @@ Plain values; no arrays, no Spark.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Generic, TypeVar
 
 from trellis.algebra.expression import Expression, Place
-from trellis.algebra.prefilter import Candidate, Prefilter, Slices
+from trellis.algebra.prefilter import BeforeMatch
 from trellis.algebra.query import RowsPerMatch, SkipTo
 
 __all__ = [
@@ -290,8 +290,7 @@ M = TypeVar("M")
 class ScanPlan(Generic[M]):
     """A query as Spark runs it: drop rows, project, exchange and sort, match, finish.
 
-    `prefilter` drops buckets without matches (`considered` are all that were thought of, else there is a `reason`),
-    `keep` drops rows that nobody sees, `slices` cut long series. `partition_keys` are those of the query.
+    `before` says which rows are dropped, and how series are cut; `partition_keys` are those of the query.
 
     `projected` are the columns before the exchange, `sorted_by` the sort (column, descending, nulls first),
     `shipped` the columns that the matcher (`match`) reads, `finished` the columns of the result over its outputs.
@@ -304,9 +303,5 @@ class ScanPlan(Generic[M]):
     finished: tuple[tuple[str, Expression], ...]
     rules: tuple[str, ...] = ()
     pairs: PairPlan | None = None
-    prefilter: Prefilter | None = None
-    considered: tuple[Candidate, ...] = ()
-    reason: str = ""
-    keep: Expression | None = None
-    slices: Slices | None = None
+    before: BeforeMatch = field(default_factory=BeforeMatch)
     partition_keys: tuple[Expression, ...] = ()

@@ -10,7 +10,7 @@ from enum import Enum
 
 from trellis.algebra.expression import Expression
 
-__all__ = ["Buckets", "Candidate", "Component", "Form", "Prefilter", "Scale", "Slices", "Symbol"]
+__all__ = ["BeforeMatch", "Buckets", "Candidate", "Component", "Form", "Prefilter", "Scale", "Slices", "Symbol"]
 
 
 class Scale(Enum):
@@ -126,3 +126,25 @@ class Slices:
         if self.rows is not None:
             return f"series are cut into slices of {self.window:,} rows, with {self.rows - 1:,} rows behind each{last}"
         return f"series are cut into slices of {self.width / self.window:,.1f} windows{last}"
+
+
+@dataclass(frozen=True, slots=True)
+class BeforeMatch:
+    """What happens to the rows before the exchange.
+
+    `prefilter` drops buckets without matches: one of those that were `considered`, or for a `reason`, for which there
+    may also be none. `keep` is the condition of rows that somebody sees, `slices` cut long series, `rules` say what
+    fired.
+    """
+
+    prefilter: Prefilter | None = None
+    considered: tuple[Candidate, ...] = ()
+    reason: str = ""
+    keep: Expression | None = None
+    slices: Slices | None = None
+    rules: tuple[str, ...] = ()
+
+    @property
+    def drops(self) -> bool:
+        """Whether rows may be missing after it."""
+        return self.prefilter is not None or self.keep is not None

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from trellis.algebra.expression import Expression
-from trellis.algebra.prefilter import Candidate, Form, Prefilter, Slices
+from trellis.algebra.prefilter import BeforeMatch, Form, Prefilter
 from trellis.algebra.statistics import RowStatistics
 from trellis.planning.demands import Demand
 from trellis.planning.hints import Hints
@@ -14,22 +14,10 @@ from trellis.planning.prefilter import Wish, choose_prefilter, forced_prefilter,
 from trellis.planning.prefilter_costs import default_prefilter_costs
 from trellis.planning.slices import Cut, cut_slices, slice_tasks
 
-__all__ = ["BeforeMatch", "Survey", "plan_before_match"]
+__all__ = ["Survey", "plan_before_match"]
 
 # Statistics of an input, or the reason why there are none.
 Survey = Callable[[Demand, list[tuple[tuple[str, ...], tuple[Expression, ...]]]], RowStatistics | str]
-
-
-@dataclass(frozen=True, slots=True)
-class BeforeMatch:
-    """The rows that are kept, how they are found, how series are cut, and what `explain` says about it."""
-
-    prefilter: Prefilter | None = None
-    considered: tuple[Candidate, ...] = ()
-    keep: Expression | None = None
-    slices: Slices | None = None
-    rules: tuple[str, ...] = ()
-    reason: str = ""
 
 
 def plan_before_match(

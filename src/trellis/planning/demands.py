@@ -15,8 +15,18 @@ from trellis.analysis.paths import Path, is_anchored, least_rows, paths_of, sing
 from trellis.planning.repeatable import is_repeatable
 from trellis.planning.unfailing import unfailing
 
-__all__ = ["Demand", "Sets", "demand_of", "make_prefilter", "symbol_sets", "without_redundant"]
+__all__ = [
+    "RESERVED",
+    "Demand",
+    "Sets",
+    "demand_of",
+    "has_reserved_names",
+    "make_prefilter",
+    "symbol_sets",
+    "without_redundant",
+]
 
+RESERVED = "a column has a name that begins with __trellis"
 # The paper's limit: with more joins the estimates are too far off.
 _MOST_SYMBOLS = 3
 
@@ -56,14 +66,19 @@ def demand_of(bound: BoundQuery, kinds: Kinds, keys: tuple[Expression, ...], buc
         return "PREV or NEXT may look outside the match"
     if buckets is None and not keys:
         return "there is neither a window nor PARTITION BY"
-    if any(name.lower().startswith("__trellis") for name in bound.columns):
-        return "a column has a name that begins with __trellis"
+    if has_reserved_names(bound.columns):
+        return RESERVED
     conditions = {name: kinds.row_condition(name) for name in bound.variables}
     useful = {name: found for name, found in conditions.items() if found is not None and is_repeatable(found)}
     paths = paths_of(query.pattern, frozenset(useful))
     if not all(path.variables for path in paths):
         return "a match need not contain a variable with a condition on single rows"
     return Demand(keys, buckets, paths, useful, kinds.dependent, single_variables(query.pattern))
+
+
+def has_reserved_names(columns: tuple[str, ...]) -> bool:
+    """Whether a column of the input has a name that prefilters give to columns of their own."""
+    return any(name.lower().startswith("__trellis") for name in columns)
 
 
 def symbol_sets(path: Path, *, whole: bool) -> list[tuple[int, ...]]:

@@ -37,7 +37,7 @@ def describe(query: Query, plan: ScanPlan[MatchPlan]) -> str:
         ("Query", str(query).splitlines()),
         ("Conditions", _conditions(plan.match.conditions)),
         ("Rules", plan.rules or ("none fired",)),
-        ("Prefilter", describe_prefilter(plan.prefilter, plan.considered, plan.reason)),
+        ("Prefilter", describe_prefilter(plan.before)),
         ("Plan", _steps(plan, names)),
     ]
     sections = [(title, lines) for title, lines in sections if lines]
@@ -72,8 +72,8 @@ def _steps(plan: ScanPlan[MatchPlan], names: dict[str, str]) -> list[str]:
         f"      +- Exchange  {exchange}",
         f"         +- Project   {', '.join(names.values()) or 'nothing'}",
         *(f"            +- Pairs     {value}: for all pairs of rows, slow" for _, value in _pairs(plan)),
-        *([] if plan.keep is None else [f"            +- Keep      {plan.keep}"]),
-        *([] if plan.prefilter is None else [f"            +- Prefilter {plan.prefilter}"]),
+        *([] if plan.before.keep is None else [f"            +- Keep      {plan.before.keep}"]),
+        *([] if plan.before.prefilter is None else [f"            +- Prefilter {plan.before.prefilter}"]),
     ]
 
 

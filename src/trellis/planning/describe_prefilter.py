@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from trellis.algebra.prefilter import Candidate, Prefilter
+from trellis.algebra.prefilter import BeforeMatch
 
 __all__ = ["describe_prefilter"]
 
 _SHOWN = 12
 
 
-def describe_prefilter(chosen: Prefilter | None, considered: tuple[Candidate, ...], reason: str) -> list[str]:
+def describe_prefilter(before: BeforeMatch) -> list[str]:
     """The lines of a section of `explain`; none if there is nothing to say."""
+    chosen, considered, reason = before.prefilter, before.considered, before.reason
     if not considered:
         return [f"{chosen}: {reason}" if chosen is not None else f"none: {reason}"] if reason else []
     lines = []

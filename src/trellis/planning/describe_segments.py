@@ -46,7 +46,7 @@ def describe_segments(query: Query, plan: ScanPlan[SegmentPlan], tree: Sequence[
         ("Query", str(query).splitlines()),
         ("Conditions", [_condition(number, condition) for number, condition in enumerate(match.conditions)]),
         ("Rules", list(plan.rules) or ["none fired"]),
-        ("Prefilter", describe_prefilter(plan.prefilter, plan.considered, plan.reason)),
+        ("Prefilter", describe_prefilter(plan.before)),
         ("Logical tree", _logical(match.tree, 0)),
         ("Chosen tree", list(tree)),
         (
@@ -57,7 +57,7 @@ def describe_segments(query: Query, plan: ScanPlan[SegmentPlan], tree: Sequence[
                 f"   +- Sort      {', '.join(order) or 'nothing'}",
                 f"      +- Exchange  {exchange}",
                 f"         +- Project   {', '.join(name for name in names.values() if name != 'slice')}",
-                *([] if plan.prefilter is None else [f"            +- Prefilter {plan.prefilter}"]),
+                *([] if plan.before.prefilter is None else [f"            +- Prefilter {plan.before.prefilter}"]),
             ],
         ),
     ]

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from trellis.algebra import expression as e
 from trellis.algebra.bound import BoundQuery
 from trellis.algebra.expression import Expression
 from trellis.algebra.plan import Instruction, MatchPlan, Merge, PairPlan, ScanPlan
+from trellis.algebra.prefilter import BeforeMatch
 from trellis.algebra.statistics import RowStatistics
 from trellis.analysis.condition_kinds import classify
 from trellis.errors import UnsupportedError
 from trellis.kernels import opcodes as o
 from trellis.planning.automaton import compile_pattern
-from trellis.planning.before_match import BeforeMatch, Survey, plan_before_match
+from trellis.planning.before_match import Survey, plan_before_match
 from trellis.planning.bucket_keys import Constant, time_buckets
 from trellis.planning.columns import Columns, TypesOf
 from trellis.planning.conditions import Conditions, plan_conditions
@@ -104,16 +107,12 @@ def plan_scan(
             by_table=row_local and hints.search != "backtrack" and len(instructions) <= _TABLE_INSTRUCTIONS,
             chunk_rows=hints.chunk_rows,
             slices=spec,
-            dropped=before.prefilter is not None or before.keep is not None,
+            dropped=before.drops,
         ),
         finished=finished,
         rules=(*_rules(conditions, pairs, hints, derived), *before.rules),
         pairs=pairs,
-        prefilter=before.prefilter,
-        considered=before.considered,
-        reason=before.reason,
-        keep=before.keep,
-        slices=slices,
+        before=replace(before, slices=slices),
         partition_keys=tuple(keys),
     )
 

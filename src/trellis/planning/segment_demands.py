@@ -15,7 +15,7 @@ from trellis.analysis.condition_kinds import at_row
 from trellis.analysis.paths import is_anchored, paths_of
 from trellis.planning.bucket_keys import bucket_key
 from trellis.planning.columns import Columns
-from trellis.planning.demands import Demand
+from trellis.planning.demands import RESERVED, Demand, has_reserved_names
 from trellis.planning.repeatable import is_repeatable
 from trellis.planning.slices import Cut, least_buckets
 
@@ -44,6 +44,8 @@ def segment_demand(bound: BoundSegments, keys: tuple[Expression, ...], buckets: 
     reason = _reason(bound)
     if reason:
         return reason
+    if has_reserved_names(bound.columns):
+        return RESERVED
     if buckets is None and not keys:
         return "there is neither a window of the order key nor PARTITION BY"
     useful: dict[str, Expression] = {}

@@ -13,6 +13,7 @@ from trellis.algebra import pattern as p
 from trellis.algebra.bound import BoundSegments, BoundWindow
 from trellis.algebra.expression import Expression, Place
 from trellis.algebra.plan import ScanPlan, SlotSource
+from trellis.algebra.prefilter import BeforeMatch
 from trellis.algebra.query import RowsPerMatch
 from trellis.algebra.segments import (
     Both,
@@ -33,7 +34,7 @@ from trellis.algebra.segments import (
 from trellis.analysis.types import Kind
 from trellis.errors import BindingError
 from trellis.kernels import opcodes as o
-from trellis.planning.before_match import BeforeMatch, Survey, plan_before_match
+from trellis.planning.before_match import Survey, plan_before_match
 from trellis.planning.columns import Columns, TypesOf
 from trellis.planning.exchange import check_arrow, check_order, comparable_key, sort_by
 from trellis.planning.hints import Hints
@@ -113,10 +114,7 @@ def plan_segments(
         ),
         finished=finished,
         rules=(*planned.rules, *before.rules),
-        prefilter=before.prefilter,
-        considered=before.considered,
-        reason=before.reason,
-        slices=slices,
+        before=replace(before, slices=slices),
         partition_keys=tuple(keys),
     )
 

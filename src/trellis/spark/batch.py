@@ -56,14 +56,14 @@ def run_scan(
     users: Mapping[str, UserFunction] | None = None,
 ) -> DataFrame:
     """The result of a plan over its input; `counts` watches what goes in and out of the matcher."""
-    if plan.prefilter is not None:
-        frame = apply_prefilter(frame, plan.prefilter, _read_names(plan, frame), session)
-    if plan.keep is not None:
-        frame = session.where(frame, plan.keep)
+    before = plan.before
+    if before.prefilter is not None:
+        frame = apply_prefilter(frame, before.prefilter, _read_names(plan, frame), session)
+    if before.keep is not None:
+        frame = session.where(frame, before.keep)
     if plan.pairs is not None:
         frame = add_pairs(frame, plan.pairs, session)
-    match = plan.match
-    slices = plan.slices
+    match, slices = plan.match, before.slices
     projected = session.project(frame, plan.projected)
     if counts is not None:
         projected = counts.watch(projected, "rows in")
@@ -95,7 +95,7 @@ def _read_names(plan: ScanPlan[MatchPlan] | ScanPlan[SegmentPlan], frame: DataFr
     if plan.pairs is not None:
         return frame.columns
     expressions = [expression for _, expression in plan.projected]
-    expressions += [*plan.partition_keys, *([] if plan.keep is None else [plan.keep])]
+    expressions += [*plan.partition_keys, *([] if plan.before.keep is None else [plan.before.keep])]
     read = {node.path[0] for expression in expressions for node in e.walk(expression) if isinstance(node, e.Column)}
     texts = [
         part

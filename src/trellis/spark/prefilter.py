@@ -64,7 +64,7 @@ def units_of(scale: Scale, key: str) -> str:
 def _bucket(buckets: Buckets | None) -> list[tuple[str, Expression]]:
     """The bucket of a row: the time at which it begins, or for numbers its number.
 
-    `window` computes the first at a third of what a conversion to microseconds costs, and every row pays for it.
+    `window` is the cheapest function that cuts times, and every row pays for it.
     """
     if buckets is None:
         return []

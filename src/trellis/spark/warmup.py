@@ -35,6 +35,7 @@ from trellis.algebra.query import RowsPerMatch, SkipTo
 from trellis.kernels import opcodes as o
 from trellis.kernels.matches import find_matches
 from trellis.kernels.room import new_matches, new_work
+from trellis.kernels.slices import resolve_slices
 from trellis.spark.chunks import Chunk, read_chunks
 from trellis.spark.loading import load_slots
 from trellis.spark.segment_warmup import compile_segment_joins, compile_segment_values
@@ -118,6 +119,8 @@ def compile_measures() -> None:
     """Compile or load the rest: conditions of single rows, and what is read from matches."""
     compile_rows()
     list(Matcher(_plan(o.PROGRAM)).measure(_chunk(), None, new_matches(3)))
+    none = np.zeros(0, np.int64)
+    resolve_slices(np.zeros(0, np.bool_), none, none, none, none, np.zeros(3, np.int64), none)
 
 
 _COMPILED = {
