@@ -15,8 +15,8 @@ __all__ = ["BOUND", "FULL_ROWS", "KEEPS", "SEED", "Choices", "choices_of", "gene
 
 FULL_ROWS = 6_500_000
 SEED = 1
-BOUND = 0.015
-"""Types with a smaller share of the sample's reports are not asked for."""
+BOUND = 10_000 / FULL_ROWS
+"""Types with a smaller share of the sample's reports are not asked for: the paper's bound of 10 000 reports."""
 
 _FIRST_DAY, _LAST_DAY = date(2001, 1, 1), date(2020, 6, 30)
 _DAY = 86_400_000_000  # microseconds

@@ -232,13 +232,47 @@ def test_sources(spark: SparkSession, events: DataFrame, tmp_path_factory: pytes
         ({"prefilter": "sometimes"}, "The hint prefilter must be one of auto, always, masks, joins, ranges."),
         ({"symbols": [1]}, "The hint symbols must list variables"),
         ({"slices": 0}, "The hint slices must be a positive whole number."),
-        ({"statistics": "always"}, "The hint statistics must be one of auto, off."),
+        ({"statistics": "always"}, "The hint statistics must be auto, off, or a mapping with the number of rows."),
+        ({"statistics": {"shares": {}}}, "The rows of the hint statistics must be a positive number."),
+        ({"statistics": {"rows": 5, "columns": 3}}, "The hint statistics has no columns."),
+        ({"statistics": {"rows": 5, "span": "1 day"}}, "The span of the hint statistics must be a timedelta"),
+        ({"statistics": {"rows": 5, "shares": {"A": 2}}}, "The share of A in the hint statistics must be a number"),
+        ({"statistics": {"rows": 5, "shares": 0.5}}, "The shares of the hint statistics must be a mapping"),
         ({"off": ["prefilters"]}, "The hint off must name rules of"),
     ],
 )
 def test_wrong_hints(events: DataFrame, hints: dict[str, Any], message: str) -> None:
     with pytest.raises(BindingError, match=message.replace("(", r"\(")):
         find(events, f"ORDER BY n PATTERN (A B C) {_DEFINE}", hints)
+
+
+def test_statistics_of_the_user(events: DataFrame) -> None:
+    clause = f"ORDER BY ntz MEASURES A.v AS a PATTERN (A B C) WITHIN {WIDTHS['ntz']} {_DEFINE}"
+    text = f"SELECT * FROM {{t}} MATCH_RECOGNIZE ({clause})"
+    known = {"rows": 5_000_000, "span": dt.timedelta(days=400), "shares": {"A": 0.001, "B": 0.2, "C": 0.3}}
+    plan = trellis.explain(text, t=events, hints={"statistics": known})
+    assert "* masks of (A" in plan
+    assert "of 5,000,000 rows are left" in plan
+    assert "slices: " in plan
+    # A hundred rows are matched before a second job has begun.
+    assert "* none" in trellis.explain(text, t=events, hints={"statistics": {**known, "rows": 100}})
+    assert "may change" in trellis.explain(text, t=events.withColumn("r", F.rand()), hints={"statistics": known})
+    assert find(events, clause, {"statistics": known}) == find(events, clause, OFF)
+
+
+@pytest.mark.parametrize(("share", "chosen"), [(0.001, "* masks of (A"), (0.3, "* none")])
+def test_prefilters_of_rows_that_somebody_sees(events: DataFrame, share: float, chosen: str) -> None:
+    """Rows that nobody sees are left out anyway; whether a prefilter pays beside that is a question of the rest."""
+    clause = f"ORDER BY ntz MEASURES A.v AS a PATTERN (A Z* B Z* C) WITHIN {WIDTHS['ntz']} {_DEFINE}"
+    text = f"SELECT * FROM {{t}} MATCH_RECOGNIZE ({clause})"
+    shares = {"A": share, "B": 0.3, "C": 0.3}
+    known = {"rows": 9_000_000, "span": dt.timedelta(days=4000), "shares": shares}
+    plan = trellis.explain(text, t=events, hints={"statistics": known})
+    assert "eliminate_rows: " in plan
+    assert chosen in plan
+    found = find(events, clause, {"statistics": known})
+    assert found
+    assert found == find(events, clause, OFF)
 
 
 @pytest.mark.parametrize("condition", ["B.v / A.v > 1", "B.v * A.v > 1"])

@@ -17,7 +17,9 @@ from trellis.planning.slices import Cut, cut_slices, slice_tasks
 __all__ = ["Survey", "plan_before_match"]
 
 # Statistics of an input, or the reason why there are none.
-Survey = Callable[[Demand, list[tuple[tuple[str, ...], tuple[Expression, ...]]]], RowStatistics | str]
+Survey = Callable[
+    [Demand, list[tuple[tuple[str, ...], tuple[Expression, ...]]], RowStatistics | None], RowStatistics | str
+]
 
 
 def plan_before_match(
@@ -54,15 +56,16 @@ def _statistics(
 ) -> RowStatistics | str:
     """Statistics where something hangs on them: a prefilter to choose, or slices to cut."""
     forced = hints.prefilter not in ("auto", "always") or bool(hints.symbols)
-    chooses = hints.on("prefilter") and isinstance(demand, Demand) and keep is None and not forced
+    chooses = hints.on("prefilter") and isinstance(demand, Demand) and not forced
     if not chooses and (cut is None or hints.slices is not None):
         return "nothing hangs on them"
     if survey is None or hints.statistics == "off":
         return "statistics are off"
+    given = hints.statistics if isinstance(hints.statistics, RowStatistics) else None
     if isinstance(demand, Demand):
-        return survey(demand, joins_of(demand) if chooses else [])
+        return survey(demand, joins_of(demand) if chooses else [], given)
     assert cut is not None
-    return survey(Demand(cut.keys, cut.buckets, (), {}), [])
+    return survey(Demand(cut.keys, cut.buckets, (), {}), [], given)
 
 
 def _rows_left(
@@ -73,9 +76,14 @@ def _rows_left(
         return 0.0
     if before.considered:
         return next(one.rows for one in before.considered if one.prefilter == before.prefilter)
-    if keep is None or isinstance(demand, str):
-        return statistics.rows
-    return statistics.rows * min(1.0, sum(statistics.shares.get(name, 1.0) for name in demand.conditions))
+    return statistics.rows * (1.0 if isinstance(demand, str) else _seen(demand, keep, statistics))
+
+
+def _seen(demand: Demand, keep: Expression | None, statistics: RowStatistics) -> float:
+    """The share of the rows that row elimination leaves: those of the variables with conditions."""
+    if keep is None:
+        return 1.0
+    return min(1.0, sum(statistics.shares.get(name, 1.0) for name in demand.conditions))
 
 
 def _prefilter(
@@ -89,8 +97,6 @@ def _prefilter(
     if isinstance(demand, str):
         return BeforeMatch(reason=demand)
     asked = hints.prefilter != "auto" or bool(hints.symbols)
-    if keep is not None and not asked:
-        return BeforeMatch(reason="only rows of the variables with conditions are left")
     if asked and hints.prefilter != "always":
         form = None if hints.prefilter == "auto" else Form(hints.prefilter)
         prefilter = forced_prefilter(demand, Wish(form, hints.symbols))
@@ -103,6 +109,7 @@ def _prefilter(
         statistics,
         default_prefilter_costs(),
         tests(statistics),
+        _seen(demand, keep, statistics),
         lambda rows: slice_tasks(sliceable, partitions, statistics, rows),
     )
     chosen = found[0]

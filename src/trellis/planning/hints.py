@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
+from datetime import timedelta
+from math import isfinite
 from pathlib import Path
+from typing import TypeGuard
 
 from trellis.algebra.segments import Choices
+from trellis.algebra.statistics import RowStatistics
 from trellis.errors import BindingError
 from trellis.planning.segment_costs import read_costs
 
@@ -63,8 +67,10 @@ class Hints:
         The variables that a prefilter looks at, for each path through the pattern, or one tuple for all.
     slices : int, optional
         Into how many slices a long series is cut; by default an estimate says.
-    statistics : str
-        `"auto"` reads a few rows and one column of a large input before planning, `"off"` never does.
+    statistics : str or RowStatistics
+        `"auto"` reads a few rows and one column of a large input before planning, `"off"` never does. As a hint, a
+        mapping with what is known: `rows`, and if there are any `partitions`, `span` of the order key, and the
+        `shares` of the rows that variables have.
     """
 
     off: tuple[str, ...] = ()
@@ -77,7 +83,7 @@ class Hints:
     prefilter: str = "auto"
     symbols: tuple[tuple[str, ...], ...] = ()
     slices: int | None = None
-    statistics: str = "auto"
+    statistics: str | RowStatistics = "auto"
 
     def on(self, rule: str) -> bool:
         """Whether a rule may fire."""
@@ -101,9 +107,7 @@ class Hints:
         if prefilter not in _PREFILTERS:
             raise BindingError(f"The hint prefilter must be one of {', '.join(_PREFILTERS)}.")
         symbols = _symbols(values.pop("symbols", ()))
-        statistics = values.pop("statistics", "auto")
-        if statistics not in ("auto", "off"):
-            raise BindingError("The hint statistics must be one of auto, off.")
+        statistics = _statistics(values.pop("statistics", "auto"))
         slices = values.pop("slices", "auto")
         if values:
             known = ", ".join(field.name for field in fields(Hints) if field.name != "choices")
@@ -135,7 +139,7 @@ class Hints:
             str(prefilter),
             symbols,
             slices if isinstance(slices, int) else None,
-            str(statistics),
+            statistics,
         )
 
 
@@ -146,6 +150,41 @@ def _symbols(value: object) -> tuple[tuple[str, ...], ...]:
     if not all(isinstance(names, (list, tuple)) and all(isinstance(name, str) for name in names) for names in sets):
         raise BindingError('The hint symbols must list variables: ["A", "C"], or a list for each path.')
     return tuple(tuple(names) for names in sets)
+
+
+def _statistics(value: object) -> str | RowStatistics:
+    if isinstance(value, str) and value in ("auto", "off"):
+        return value
+    if not isinstance(value, Mapping):
+        raise BindingError("The hint statistics must be auto, off, or a mapping with the number of rows.")
+    given = dict(value)
+    shares = given.pop("shares", {})
+    span = given.pop("span", None)
+    numbers = {"rows": given.pop("rows", None), "partitions": given.pop("partitions", 1)}
+    if given:
+        raise BindingError(
+            f"The hint statistics has no {next(iter(given))}.", cure="It has rows, partitions, span and shares."
+        )
+    if not isinstance(shares, Mapping):
+        raise BindingError('The shares of the hint statistics must be a mapping: {"A": 0.01}.')
+    for name, share in shares.items():
+        if not (_is_number(share) and 0 <= share <= 1):
+            raise BindingError(f"The share of {name} in the hint statistics must be a number from 0 to 1.")
+    for name, number in numbers.items():
+        if not (_is_number(number) and number >= 1):
+            raise BindingError(f"The {name} of the hint statistics must be a positive number.")
+    # Times are counted in microseconds.
+    span = span / timedelta(microseconds=1) if isinstance(span, timedelta) else span
+    if not (span is None or (_is_number(span) and span >= 0)):
+        raise BindingError(
+            "The span of the hint statistics must be a timedelta, or a number for keys that are numbers."
+        )
+    found = {str(name): float(share) for name, share in shares.items()}
+    return RowStatistics(float(numbers["rows"]), float(numbers["partitions"]), span, found)
+
+
+def _is_number(value: object) -> TypeGuard[float]:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and isfinite(value)
 
 
 def _read_costs(path: object) -> str:

@@ -63,23 +63,25 @@ def choose_prefilter(
     statistics: RowStatistics,
     costs: PrefilterCosts,
     tests: float,
+    seen: float,
     tasks: Callable[[float], float],
 ) -> list[Candidate]:
     """All candidates, the cheapest first; the one without a prefilter is among them.
 
-    `tests` are the conditions that the matcher tests for each row, `tasks` how many tasks search so many rows.
+    `tests` are the conditions that the matcher tests for each row, `seen` the share of the rows that row elimination
+    leaves, `tasks` how many tasks search so many rows.
     """
-    rows = statistics.rows
-    bare = rows * costs.scan / statistics.cores + query_cost(rows, statistics, costs, tests, tasks(rows))
+    rows = statistics.rows * seen
+    bare = statistics.rows * costs.scan / statistics.cores + query_cost(rows, statistics, costs, tests, tasks(rows))
     found = [Candidate(None, rows, bare)]
     for form in (Form.MASKS, Form.JOINS) if demand.buckets is not None else (Form.MASKS,):
         options = [symbol_sets(path, whole=form is Form.MASKS) for path in demand.paths]
-        combined = product(*_fewer(demand, form, options, statistics, costs))
+        combined = product(*_fewer(demand, form, options, statistics, costs, seen))
         for prefilter in dict.fromkeys(make_prefilter(demand, form, sets) for sets in combined):
             if form is not Form.MASKS and not any(component.joined for component in prefilter.components):
                 # Without conditions between rows a join knows no more than masks, but for the order.
                 continue
-            before, left = prefilter_cost(prefilter, statistics, costs)
+            before, left = prefilter_cost(prefilter, statistics, costs, seen)
             prefilter = replace(prefilter, few=left < _MANY_ROWS)
             found.append(Candidate(prefilter, left, before + query_cost(left, statistics, costs, tests, tasks(left))))
     return sorted(found, key=lambda candidate: candidate.cost)
@@ -91,6 +93,7 @@ def _fewer(
     options: list[list[tuple[int, ...]]],
     statistics: RowStatistics,
     costs: PrefilterCosts,
+    seen: float,
 ) -> list[list[tuple[int, ...]]]:
     """Options of which there are at most a hundred combinations: of each path those that are best by themselves."""
     most = _MOST_COMBINATIONS
@@ -101,7 +104,7 @@ def _fewer(
 
         def worth(places: tuple[int, ...], alone: Demand = alone) -> float:
             prefilter = make_prefilter(alone, form, (places,))
-            before, left = prefilter_cost(prefilter, statistics, costs)
+            before, left = prefilter_cost(prefilter, statistics, costs, seen)
             return before + left * costs.move
 
         fewer.append(sorted(sets, key=worth)[:each])

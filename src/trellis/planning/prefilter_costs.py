@@ -47,10 +47,15 @@ def default_prefilter_costs() -> PrefilterCosts:
     return PrefilterCosts(**{field.name: float(values[field.name]) for field in fields(PrefilterCosts)})
 
 
-def prefilter_cost(prefilter: Prefilter, statistics: RowStatistics, costs: PrefilterCosts) -> tuple[float, float]:
-    """Nanoseconds for finding the buckets and for looking up the rows, on all cores; and the rows that are left."""
+def prefilter_cost(
+    prefilter: Prefilter, statistics: RowStatistics, costs: PrefilterCosts, seen: float = 1.0
+) -> tuple[float, float]:
+    """Nanoseconds for finding the buckets and for looking up the rows, on all cores; and the rows that are left.
+
+    Only a share `seen` of the rows is looked up.
+    """
     rows = statistics.rows
-    kept = rows * kept_share(prefilter, statistics)
+    kept = rows * kept_share(prefilter, statistics, seen)
     found = 0.0
     if prefilter.form is Form.MASKS:
         found += rows * costs.scan + symbol_rows(prefilter, statistics) * costs.mask
@@ -60,7 +65,7 @@ def prefilter_cost(prefilter: Prefilter, statistics: RowStatistics, costs: Prefi
             shares = [statistics.shares.get(prefilter.symbols[number].variable, 1.0) for number in component.symbols]
             found += len(shares) * rows * costs.scan + sum(shares) * rows * costs.join
             found += met * costs.meet + fitting * costs.keep
-    looked_up = rows * (costs.scan + costs.probe) + kept * costs.keep
+    looked_up = rows * (costs.scan + seen * costs.probe) + kept * costs.keep
     return (found + looked_up) / statistics.cores + costs.job, kept
 
 

@@ -42,15 +42,15 @@ def joined_rows(component: Component, prefilter: Prefilter, statistics: RowStati
     return met, found
 
 
-def kept_share(prefilter: Prefilter, statistics: RowStatistics) -> float:
-    """The share of the rows that is left."""
+def kept_share(prefilter: Prefilter, statistics: RowStatistics, seen: float = 1.0) -> float:
+    """The share of the rows that is left, where row elimination leaves a share `seen` of them."""
     dropped = 1.0
     for component in prefilter.components:
-        dropped *= 1 - _component_share(component, prefilter, statistics)
-    return 1 - dropped
+        dropped *= 1 - _component_share(component, prefilter, statistics, seen) / seen
+    return seen * (1 - dropped)
 
 
-def _component_share(component: Component, prefilter: Prefilter, statistics: RowStatistics) -> float:
+def _component_share(component: Component, prefilter: Prefilter, statistics: RowStatistics, seen: float) -> float:
     """The chance that a row is kept: it is of one of the symbols itself, or of none, and others stand around it."""
     dense = rows_in_bucket(prefilter.buckets, statistics)
     shares = _shares(component, prefilter, statistics)
@@ -61,18 +61,18 @@ def _component_share(component: Component, prefilter: Prefilter, statistics: Row
         reach = {2: 1.5, 1: 2.0, 0: 3.0}[component.starts + component.ends]
         if prefilter.form is Form.RANGES:
             reach = {2: 0.5, 1: 1.0, 0: 2.0}[component.starts + component.ends]
-        return _some(found / statistics.rows * (len(shares) + reach * dense))
+        return seen * _some(found / statistics.rows * (len(shares) + reach * dense))
     kept = 0.0
     for own in range(len(shares) + 1):
         here = [1.0 if number == own else chance for number, chance in enumerate(around)]
-        weight = shares[own] if own < len(shares) else max(0.0, 1 - sum(shares))
+        weight = shares[own] if own < len(shares) else max(0.0, seen - sum(shares))
         if prefilter.buckets is None:
             kept += weight * prod(here)
             continue
         begun = _pair_chance(component, here, around, beyond=False)
         reached = _pair_chance(component, around, here, beyond=True)
         kept += weight * (1 - (1 - begun) * (1 - reached))
-    return min(1.0, kept)
+    return min(seen, kept)
 
 
 def _pair_chance(component: Component, left: list[float], right: list[float], *, beyond: bool) -> float:

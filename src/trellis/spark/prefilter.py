@@ -98,23 +98,21 @@ def _masked_buckets(frame: DataFrame, prefilter: Prefilter, session: Session) ->
         masks = rows.groupBy(_KEY).agg(F.bit_or(_MASK).alias("l"))
         return masks.where(" OR ".join(f"({_all_of(component.symbols, 'l')})" for component in prefilter.components))
     number = bucket_number(prefilter.buckets, _BUCKET)
-    numbered = rows.selectExpr(_KEY, f"{number} AS {_NUMBER}", _MASK)
     left, right = ("l", "r") if not prefilter.buckets.descending else ("r", "l")
-    pairs = numbered.selectExpr(
+    pairs = rows.selectExpr(
         _KEY,
-        f"inline(array(struct({_NUMBER} AS j, {_MASK} AS {left}, 0L AS {right}), "
-        f"struct({_NUMBER} - 1 AS j, 0L AS {left}, {_MASK} AS {right})))",
+        f"inline(array(struct({number} AS j, {_MASK} AS {left}, 0L AS {right}), "
+        f"struct({number} - 1 AS j, 0L AS {left}, {_MASK} AS {right})))",
     )
     masks = pairs.groupBy(_KEY, "j").agg(F.bit_or("l").alias("l"), F.bit_or("r").alias("r"))
     first = " OR ".join(f"({_complete(component)})" for component in prefilter.components)
     second = " OR ".join(f"({_complete(component, beyond=True)})" for component in prefilter.components)
     # In descending order a match begins in the greater bucket of its pair.
     here, there = ("j", "j + 1") if not prefilter.buckets.descending else ("j + 1", "j")
-    kept = masks.selectExpr(_KEY, f"{first} AS k0", f"{second} AS k1", f"{here} AS here", f"{there} AS there")
-    found = kept.where("k0 OR k1").selectExpr(
-        _KEY, f"explode(filter(array(IF(k0, here, NULL), IF(k1, there, NULL)), b -> b IS NOT NULL)) AS {_NUMBER}"
+    found = masks.selectExpr(
+        _KEY, f"explode(array(IF({first}, {here}, NULL), IF({second}, {there}, NULL))) AS {_NUMBER}"
     )
-    return found.selectExpr(_KEY, f"{_begin(prefilter.buckets, _NUMBER)} AS {_BUCKET}")
+    return found.where(f"{_NUMBER} IS NOT NULL").selectExpr(_KEY, f"{_begin(prefilter.buckets, _NUMBER)} AS {_BUCKET}")
 
 
 def _between(parts: tuple[Expression, ...], text: str) -> list[str | Expression]:

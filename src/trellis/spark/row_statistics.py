@@ -9,8 +9,8 @@ from __future__ import annotations
 import logging
 import re
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from random import Random
 
 from pyspark.errors import PySparkAttributeError, PySparkException
@@ -30,7 +30,7 @@ __all__ = ["Source", "inspect_source", "survey", "survey_source"]
 
 _LOG = logging.getLogger("trellis")
 _SAMPLE = 8192
-_PAIRS = 2048
+_PAIRS = 1024
 _SMALL = 16 * 2**20
 _UNKNOWN_CORES = 4
 _KNOWN: dict[tuple[str, str], tuple[float, float | None]] = {}
@@ -81,13 +81,14 @@ def survey_source(
     session: Session,
     demand: Demand,
     joined: Sequence[tuple[tuple[str, ...], tuple[Expression, ...]]],
+    given: RowStatistics | None = None,
 ) -> RowStatistics | str:
-    """Statistics of an input, or the reason why it is not looked at.
+    """Statistics of an input, or the reason why it is not looked at; those `given`, if it may be read twice.
 
     What Spark refuses here it may well accept in the query itself, and what it fails at may be no part of the result.
     """
     try:
-        return _survey_source(frame, session, demand, joined)
+        return _survey_source(frame, session, demand, joined, given)
     except PySparkException as problem:
         _LOG.debug("no statistics: %s", problem)
         return "Spark gives no statistics of this input"
@@ -98,10 +99,13 @@ def _survey_source(
     session: Session,
     demand: Demand,
     joined: Sequence[tuple[tuple[str, ...], tuple[Expression, ...]]],
+    given: RowStatistics | None,
 ) -> RowStatistics | str:
     source = inspect_source(frame, session)
     if not source.repeatable:
         return "the input is costly to read twice, or may change"
+    if given is not None:
+        return replace(given, cores=_cores(session.spark))
     if source.size < _SMALL:
         return "the input is small"
     if not source.columnar:
@@ -147,17 +151,16 @@ def survey(
     count = len(drawn)
     holds = {name: [row for row in drawn if row[1 + number]] for number, name in enumerate(names)}
     shares = {name: (len(found) + 0.5) / (count + 1) for name, found in holds.items()}
-    together = {
-        conditions: _share_together([holds[name] for name in variables], conditions, read, sample, session)
-        for variables, conditions in joined
-    }
+    picks = {conditions: [holds[name] for name in variables] for variables, conditions in joined}
+    read_types = [field.dataType.simpleString() for field in sample.schema.fields[1 + len(names) :]]
+    struct = ", ".join(f"{e.Column((name,))}: {kind}" for name, kind in zip(read, read_types, strict=True))
     hashes = Counter(row["h"] for row in drawn)
     return RowStatistics(
         rows=rows,
         partitions=_partitions(hashes, rows) if demand.keys else 1.0,
         span=span,
         shares=shares,
-        together=together,
+        together=_shares_together(picks, f"struct<{struct}>", 1 + len(names), session),
         heavy=tuple((value, found / count) for value, found in hashes.most_common(8)) if demand.keys and count else (),
         cores=_cores(session.spark),
     )
@@ -183,28 +186,34 @@ def _size(frame: DataFrame, buckets: Buckets | None, session: Session) -> tuple[
     return _KNOWN[known]
 
 
-def _share_together(
-    rows: list[list[Row]],
-    conditions: tuple[Expression, ...],
-    read: list[str],
-    sample: DataFrame,
-    session: Session,
-) -> float:
-    """The share of random rows, one of each variable, for which all conditions between them hold; Spark tests them."""
-    if not conditions or not all(rows):
-        return 1.0
+def _shares_together(
+    picks: Mapping[tuple[Expression, ...], list[list[Row]]], struct: str, skipped: int, session: Session
+) -> dict[tuple[Expression, ...], float]:
+    """The share of random rows, one of each variable, for which all conditions between them hold.
+
+    Spark tests them, all conditions in one job. What conditions read of a row is a `struct` of its values after those
+    that are `skipped`.
+    """
     draw = Random(0)
-    fields = [field for field in sample.schema if field.name.startswith("__c_")]
-    picked = [
-        tuple(tuple(draw.choice(found)[field.name] for field in fields) if fields else (None,) for found in rows)
+    shares = dict.fromkeys(picks, 1.0)
+    tested = [(conditions, rows) for conditions, rows in picks.items() if all(rows)]
+    if not tested:
+        return shares
+    places = max(len(rows) for _, rows in tested)
+    drawn = [
+        (number, *(draw.choice(found)[skipped:] for found in rows), *[None] * (places - len(rows)))
+        for number, (_, rows) in enumerate(tested)
         for _ in range(_PAIRS)
     ]
-    inner = ", ".join(f"`{name}`: {field.dataType.simpleString()}" for name, field in zip(read, fields, strict=True))
-    schema = ", ".join(f"__s{place} struct<{inner}>" for place in range(len(rows)))
-    frame = session.spark.createDataFrame(picked, schema)
-    for condition in conditions:
-        frame = session.where(frame, condition)
-    return (frame.count() + 0.5) / (_PAIRS + 1)
+    schema = ", ".join(["number int", *(f"__s{place} {struct}" for place in range(places))])
+    frame = session.spark.createDataFrame(drawn, schema, verifySchema=False)
+    number = e.Column(("number",))
+    holds = tuple(
+        (e.Operator("AND", (e.Operator("=", (number, e.Literal(str(place)))), *conditions)), number)
+        for place, (conditions, _) in enumerate(tested)
+    )
+    found = Counter(row[0] for row in session.project(frame, [("found", e.Case(holds))]).collect())
+    return shares | {conditions: (found[place] + 0.5) / (_PAIRS + 1) for place, (conditions, _) in enumerate(tested)}
 
 
 def _partitions(hashes: Counter[int], rows: float) -> float:
