@@ -8,6 +8,8 @@ open, it stays near its old value. Time is that of the processor, so that other 
 python benchmarks/calibrate.py                            print old and new constants
 python benchmarks/calibrate.py --write costs.json         and write the new ones
 python benchmarks/calibrate.py --check --data FOLDER      and compare plans of the templates under both
+
+python benchmarks/calibrate.py --prefilter FOLDER --data FOLDER      the constants of prefilters: calibrate_prefilter.py
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ from typing import Any
 
 import numpy as np
 from calibrate_operators import Experiment, experiments, functions
+from calibrate_prefilter import calibrate_prefilter
 from segment_data import load
 from segment_engine import prepare
 from segment_plans import forms_of, ndcg
@@ -52,6 +55,9 @@ class _Run:
 def main() -> None:
     """Measure, fit, print."""
     asked = _arguments()
+    if asked.prefilter:
+        calibrate_prefilter(asked.data, asked.prefilter, asked.write)
+        return
     old = default_costs(asked.old)
     if asked.new:
         new = default_costs(asked.new)
@@ -217,9 +223,10 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--data", type=Path, help="folder of the templates' Parquet files")
     parser.add_argument("--sets", type=int, default=4, help="about so many parameter sets of each template")
     parser.add_argument("--repeats", type=int, default=5, help="runs of each experiment; the best one counts")
+    parser.add_argument("--prefilter", type=Path, help="calibrate prefilters; a folder for their table. Needs --data")
     asked = parser.parse_args()
-    if asked.check and asked.data is None:
-        parser.error("--check needs --data")
+    if (asked.check or asked.prefilter) and asked.data is None:
+        parser.error("--check and --prefilter need --data")
     return asked
 
 

@@ -4,13 +4,12 @@ As the paper does (section 4.3), but all constants at once: the model is linear 
 equation. What a run counts of each constant is asked of the model itself, with all other constants zero. The weight
 `omega` of the paper is `test / join`: what a test of the matcher costs in units of a row that is joined.
 
-python benchmarks/calibrate_prefilter.py --data FOLDER --work FOLDER                     print old and new constants
-python benchmarks/calibrate_prefilter.py --data FOLDER --work FOLDER --write FILE        and write the new ones
+python benchmarks/calibrate.py --prefilter FOLDER --data FOLDER                 print old and new constants
+python benchmarks/calibrate.py --prefilter FOLDER --data FOLDER --write FILE    and write the new ones
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 import tempfile
 import time
@@ -31,11 +30,14 @@ import trellis
 from trellis.planning import before_match
 from trellis.planning.prefilter_costs import PrefilterCosts, default_prefilter_costs
 
+__all__ = ["calibrate_prefilter"]
+
 _NAMES = tuple(field.name for field in fields(PrefilterCosts))
 # How strongly constants are held to their old values, against one run.
 _HELD = 0.05
 _STEPS = 40
 _PATTERNS = ("(A Z* B Z* C)", "(A B C D E F G)")
+_INSTANCES = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,18 +49,17 @@ class _Run:
     counts: dict[str, float]
 
 
-def main() -> None:
-    """Measure, fit, print."""
-    asked = _arguments()
-    sample = sample_path(asked.data)
-    table = generate(sample, asked.work, asked.rows)
+def calibrate_prefilter(data: Path, work: Path, target: Path | None = None) -> None:
+    """Measure, fit, print; `data` has the real sample, the generated table lies in `work` or is made there."""
+    sample = sample_path(data)
+    table = generate(sample, work)
     with tempfile.TemporaryDirectory(prefix="trellis-calibration-") as folder:
         spark = spark_session(Path(folder))
         try:
             frame = spark.read.parquet(str(table))
             queries = [
                 query
-                for query in instances(choices_of(sample), asked.instances)
+                for query in instances(choices_of(sample), _INSTANCES)
                 if query.pattern in _PATTERNS and query.definition in DEFINITIONS
             ]
             runs = [run for query in queries for run in _measure(query, frame)]
@@ -67,10 +68,8 @@ def main() -> None:
     old = default_prefilter_costs()
     new = _fitted(runs, old)
     _print(runs, old, new)
-    if asked.write:
-        asked.write.write_text(
-            json.dumps({name: round(value, 3) for name, value in asdict(new).items()}, indent=2) + "\n"
-        )
+    if target:
+        target.write_text(json.dumps({name: round(value, 3) for name, value in asdict(new).items()}, indent=2) + "\n")
 
 
 def _measure(query: Query, frame: DataFrame) -> Iterator[_Run]:
@@ -130,17 +129,3 @@ def _print(runs: list[_Run], old: PrefilterCosts, new: PrefilterCosts) -> None:
         constants = ", ".join(f"{name} {getattr(costs, name):,.1f}" for name in _NAMES)
         print(f"{title}: {constants}; omega {costs.test / costs.join:.3f}")
         print(f"     wrong by {median(wrong):.2f} in the median, by {max(wrong):.2f} at most")
-
-
-def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, required=True, help="the folder with crimes.parquet")
-    parser.add_argument("--work", type=Path, required=True, help="where the generated table lies, or is made")
-    parser.add_argument("--rows", type=int, default=6_500_000)
-    parser.add_argument("--instances", type=int, default=1)
-    parser.add_argument("--write", type=Path)
-    return parser.parse_args()
-
-
-if __name__ == "__main__":
-    main()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
 from math import inf
@@ -29,6 +29,9 @@ HOURS = (1, 2, 4, 8, 12, 24)
 LENGTHS = (2, 3, 4, 5, 6)
 
 _RULES = ("prefilter", "eliminate_rows", "slices")
+_SINGLE = ("off: nothing", *(f"off: {rule}" for rule in _RULES), f"off: {', '.join(_RULES)}", "forced: always")
+# Of so many instances of each query all variants run, and rows are counted.
+_ALL_VARIANTS, _COUNTED = 2, 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +44,11 @@ class Section:
 
 
 def speed(runner: Runner, count: int) -> None:
-    """The chosen plan and no prefilter; each rule alone on a quarter; selective queries against a scan."""
-    total, few = count * 18, -(-count // 4)
+    """The chosen plan and no prefilter; of the first instances each rule alone, and a scan beside selective ones."""
+    total = count * 18
     for done, query in enumerate(instances(runner.choices, count), 1):
-        took = runner.group("speed", query, tuple(VARIANTS) if query.number < few else (CHOSEN, NONE))
-        rows = runner.counted("sizes", query, CHOSEN, VARIANTS[CHOSEN])
+        took = runner.group("speed", query, tuple(VARIANTS) if query.number < _ALL_VARIANTS else (CHOSEN, NONE))
+        rows = runner.counted("sizes", query, CHOSEN, VARIANTS[CHOSEN]) if query.number < _COUNTED else None
         if rows is not None and rows < SELECTIVE * runner.rows:
             for want in (1, 2, 3):
                 runner.timed("selective", query, CHOSEN, VARIANTS[CHOSEN], want)
@@ -54,22 +57,27 @@ def speed(runner: Runner, count: int) -> None:
 
 
 def equal(runner: Runner, count: int) -> None:
-    """Every combination of rules, every form, cut or not: only the results matter."""
+    """Each rule off, and all; of the first instances every combination, every form: only the results matter."""
     combined = dict(_combinations())
+    single = {variant: hints for variant, hints in combined.items() if variant in _SINGLE}
     for done, query in enumerate(instances(runner.choices, count), 1):
-        for variant, hints in combined.items():
+        for variant, hints in (combined if query.number < _COUNTED else single).items():
             runner.timed("equal", query, variant, hints, rehearse=False)
         say(f"equal, {runner.table}, {done} of {count * 18}: {query.name}")
 
 
 def symbols(runner: Runner, count: int) -> None:
-    """All symbol sets in all forms for (A Z* B Z* C), without row elimination, so that the choice matters."""
+    """All symbol sets in all forms that planning weighs for (A Z* B Z* C), without row elimination, so that the choice
+    matters.
+    """
     for number, definition in product(range(count), DEFINITIONS):
         _symbols(runner, instance(runner.choices, SEQUENCE, definition, number))
 
 
 def _symbols(runner: Runner, query: Query) -> None:
-    sets = {variant: (hints, accept) for variant, hints, accept in _sets(query)}
+    # Without conditions between rows planning does not weigh joins.
+    forms = ("masks", "joins") if query.definition == "DyGeoBox" else ("masks",)
+    sets = {variant: (hints, accept) for variant, hints, accept in _sets(query, forms)}
 
     def run(variant: str, want: int = 1) -> float:
         hints, accept = sets[variant]
@@ -98,7 +106,7 @@ def sizes(runner: Runner, count: int) -> None:
         # A forced plan is not estimated; the same one is, where planning is free to choose.
         weighed = estimates(query.text, runner.frame, VARIANTS["prefilter only"])
         known = {str(one.prefilter): one.rows for one in weighed if one.prefilter is not None}
-        for variant, hints, accept in _sets(query):
+        for variant, hints, accept in _sets(query, FORMS):
             if variant != NONE:
                 runner.counted("sizes", query, f"set: {variant}", hints, accept, known)
         say(f"sizes, {runner.table}: {query.name}")
@@ -124,7 +132,7 @@ SECTIONS: Mapping[str, Section] = {
     "speed": Section(speed, 20),
     "equal": Section(equal, 20, ("real",)),
     "symbols": Section(symbols, 20, ("generated",)),
-    "sizes": Section(sizes, 5, ("generated",)),
+    "sizes": Section(sizes, 3, ("generated",)),
     "windows": Section(windows, 5, ("generated",)),
     "lengths": Section(lengths, 5, ("generated",)),
 }
@@ -147,13 +155,13 @@ def _combinations() -> Iterator[tuple[str, HintValues]]:
 _Set = tuple[str, HintValues, Callable[[Planned], str] | None]
 
 
-def _sets(query: Query) -> list[_Set]:
-    """No prefilter, what planning chooses, and each symbol set in each form."""
+def _sets(query: Query, forms: Sequence[str]) -> list[_Set]:
+    """No prefilter, what planning chooses, and each symbol set in these forms."""
     found: list[_Set] = [(NONE, VARIANTS[NONE], None), (CHOSEN, VARIANTS["prefilter only"], None)]
     names = variables_of(query.pattern)
     for size in (1, 2, 3):
         for chosen in combinations(names, size):
-            for form in FORMS:
+            for form in forms:
                 hints = {"prefilter": form, "symbols": [list(chosen)], "off": ["eliminate_rows"]}
                 found.append((f"{form} of ({', '.join(chosen)})", hints, _is(form, chosen)))
     return found

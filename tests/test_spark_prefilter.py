@@ -44,7 +44,7 @@ WIDTHS = {
 
 @pytest.fixture(scope="module")
 def events(spark: SparkSession) -> DataFrame:
-    """Rows in time with ties, gaps, NULLs and duplicates, on both sides of zero; in a zone where clocks change."""
+    """Rows in time with ties, gaps, NULLs and duplicates, on both sides of zero, and around a change of clocks."""
     draw = random.Random(5)
     rows: list[tuple[Any, ...]] = []
     for _ in range(260):
@@ -96,6 +96,34 @@ def test_every_key(events: DataFrame, key: str, direction: str) -> None:
     assert expected
     for hints in FORCED:
         assert find(events, clause, hints) == expected, hints
+
+
+@pytest.mark.parametrize("width", ["6' MINUTE", "90.5' SECOND"])
+@pytest.mark.parametrize("key", ["ntz", "ts", "before"])
+def test_the_hour_that_clocks_skip(spark: SparkSession, key: str, width: str) -> None:
+    """From two to three there is no time in this zone, but times without a zone pass through it."""
+    zone = spark.conf.get("spark.sql.session.timeZone")
+    assert zone is not None
+    draw = random.Random(3)
+    begin = dt.datetime(2021, 3, 14, 1, 45, 0, 250_000)
+    rows = [(n, begin + dt.timedelta(seconds=20 * n), draw.choice("abcx")) for n in range(260)]
+    spark.conf.set("spark.sql.session.timeZone", "America/New_York")
+    try:
+        frame = spark.createDataFrame(rows, "n int, ntz timestamp_ntz, k string").selectExpr(
+            "*", "CAST(ntz AS TIMESTAMP) AS ts", "ntz - INTERVAL '54' YEAR AS before"
+        )
+        clause = (
+            f"ORDER BY {key}, n MEASURES A.n AS a, C.n AS c PATTERN (A Z* B Z* C) WITHIN INTERVAL '{width} "
+            "DEFINE A AS k = 'a', B AS k = 'b', C AS k = 'c'"
+        )
+        expected = find(frame, clause, OFF)
+        assert len(expected) > 5
+        for hints in [*FORCED, {"slices": 1}]:
+            assert find(frame, clause, hints) == expected, hints
+        bounded = clause.replace("Z*", "Z{0,2}")
+        assert find(frame, bounded, {"slices": 1}) == find(frame, bounded, OFF)
+    finally:
+        spark.conf.set("spark.sql.session.timeZone", zone)
 
 
 @pytest.mark.parametrize(

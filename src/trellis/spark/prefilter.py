@@ -1,8 +1,10 @@
 """Prefilters as DataFrame operations: find the buckets that may hold matches, and keep their rows.
 
 The rows that decide are read once more, with few columns; what is left of the input after the semi-join is the input
-of the match. A semi-join keeps duplicate rows as they are. Partition keys take part as a hash: two partitions with the
-same hash only keep each other's buckets.
+of the match. A semi-join keeps duplicate rows as they are.
+
+A bucket of a partition is one number, its *place*: the bucket's number, moved by a hash of the partition keys, so that
+the next bucket has the next place. Where places of two partitions meet, each only keeps some buckets of the other's.
 """
 
 from __future__ import annotations
@@ -18,12 +20,12 @@ from trellis.algebra.expression import Expression
 from trellis.algebra.prefilter import Buckets, Component, Form, Prefilter, Scale
 from trellis.spark.projection import Session
 
-__all__ = ["apply_prefilter", "bucket_number", "hash_of", "units_of"]
+__all__ = ["apply_prefilter", "hash_of", "units_of"]
 
-_KEY, _BUCKET, _MASK, _NUMBER = "__trellis_key", "__trellis_bucket", "__trellis_mask", "__trellis_number"
+_PLACE, _MASK = "__trellis_place", "__trellis_mask"
 _LOW, _HIGH = "__trellis_low", "__trellis_high"
 _LEAST, _MOST = "-9223372036854775808", "9223372036854775807"
-_EPOCH = "TIMESTAMP_NTZ '1970-01-01 00:00:00'"
+_SECOND = 1_000_000
 
 
 def apply_prefilter(frame: DataFrame, prefilter: Prefilter, names: Sequence[str], session: Session) -> DataFrame:
@@ -31,14 +33,10 @@ def apply_prefilter(frame: DataFrame, prefilter: Prefilter, names: Sequence[str]
     columns = [(name, e.Column((name,))) for name in names]
     if prefilter.form is Form.RANGES:
         return _in_ranges(frame, prefilter, session, columns)
-    if prefilter.form is Form.JOINS:
-        found = _joined_buckets(frame, prefilter, session)
-    else:
-        found = _masked_buckets(frame, prefilter, session)
-    where = session.project(frame, [*columns, (_KEY, hash_of(prefilter.keys)), *_bucket(prefilter.buckets)])
-    kept = where.withColumn(_KEY, _place(prefilter))
-    wanted = found.select(_place(prefilter).alias(_KEY))
-    return kept.join(F.broadcast(wanted) if prefilter.few else wanted, _KEY, "left_semi").select(*map(_named, names))
+    found = (_joined_places if prefilter.form is Form.JOINS else _masked_places)(frame, prefilter, session)
+    rows = session.project(frame, [*columns, (_PLACE, _place(prefilter))])
+    wanted = F.broadcast(found) if prefilter.few else found
+    return rows.join(wanted, _PLACE, "left_semi").select(*map(_named, names))
 
 
 def hash_of(keys: tuple[Expression, ...]) -> Expression:
@@ -46,41 +44,45 @@ def hash_of(keys: tuple[Expression, ...]) -> Expression:
     return e.Call("xxhash64", keys) if keys else e.Literal("0L")
 
 
-def bucket_number(buckets: Buckets, key: str) -> str:
-    """SQL for the number of the bucket that begins at the value of a column."""
-    if buckets.scale is Scale.NUMBER:
-        return key
-    return f"{units_of(buckets.scale, key)} DIV {buckets.width}"
-
-
 def units_of(scale: Scale, key: str) -> str:
     """SQL for an order key in whole units: microseconds, or itself."""
-    if scale is Scale.TIMESTAMP:
-        return f"unix_micros({key})"
-    # Unlike a cast to TIMESTAMP, this knows no clock changes.
-    return f"timestampdiff(MICROSECOND, {_EPOCH}, {key})" if scale is Scale.TIMESTAMP_NTZ else key
+    match scale:
+        case Scale.NUMBER:
+            return key
+        case Scale.TIMESTAMP:
+            return f"unix_micros({key})"
+        case Scale.TIMESTAMP_NTZ:
+            # Other functions of such times go through the session's time zone, and lose the hour that clocks skip. This
+            # one counts whole seconds, towards zero.
+            rest = f"CAST(extract(SECOND FROM {key}) % 1 * {_SECOND} AS BIGINT)"
+            before = f"IF({key} < TIMESTAMP_NTZ '1970-01-01 00:00:00' AND {rest} > 0, {_SECOND}L, 0L)"
+            return f"(unix_timestamp({key}) * {_SECOND}L + {rest} - {before})"
 
 
-def _bucket(buckets: Buckets | None) -> list[tuple[str, Expression]]:
-    """The bucket of a row: the time at which it begins, or for numbers its number.
+def _place(prefilter: Prefilter) -> Expression:
+    """The place of a row: of its bucket, or without buckets of its partition.
 
-    `window` is the cheapest function that cuts times, and every row pays for it.
+    Buckets are two units wide at least and the hash is cut, so that sums stay far from the ends of int64. As DIV goes
+    towards zero, the bucket around zero is twice as wide, which does no harm.
     """
-    if buckets is None:
-        return []
-    if buckets.scale is Scale.NUMBER:
-        return [(_BUCKET, e.Raw(("(", buckets.key, f") DIV {buckets.width}")))]
-    return [(_BUCKET, e.Raw(("window(", buckets.key, f", '{buckets.width} microseconds').start")))]
-
-
-def _place(prefilter: Prefilter) -> Column:
-    """What a row is looked up by: one column, since Spark is quickest with one number."""
     if prefilter.buckets is None:
-        return F.col(_KEY)
-    return F.xxhash64(_KEY, _BUCKET) if prefilter.keys else F.col(_BUCKET)
+        return hash_of(prefilter.keys)
+    bucket = _bucket(prefilter.buckets)
+    return e.Raw(("shiftright(", hash_of(prefilter.keys), ", 2) + ", bucket)) if prefilter.keys else bucket
 
 
-def _masked_buckets(frame: DataFrame, prefilter: Prefilter, session: Session) -> DataFrame:
+def _bucket(buckets: Buckets) -> Expression:
+    """The number of the bucket of a row; every row pays for it."""
+    if buckets.scale is Scale.TIMESTAMP_NTZ and buckets.width % _SECOND == 0:
+        return e.Raw(("unix_timestamp(", buckets.key, f") DIV {buckets.width // _SECOND}L"))
+    texts = units_of(buckets.scale, "\0").split("\0")
+    parts: list[str | Expression] = [f"({texts[0]}"]
+    for text in texts[1:]:
+        parts += [buckets.key, text]
+    return e.Raw((*parts, f") DIV {buckets.width}L"))
+
+
+def _masked_places(frame: DataFrame, prefilter: Prefilter, session: Session) -> DataFrame:
     """One bit for each symbol and bucket; neighbours are brought together by giving each bucket to two pairs.
 
     Pair j is of the buckets j and j + 1: the matches whose first row lies in j are in it.
@@ -90,29 +92,23 @@ def _masked_buckets(frame: DataFrame, prefilter: Prefilter, session: Session) ->
         for number, symbol in enumerate(prefilter.symbols)
     )
     mask = bits[0] if len(bits) == 1 else e.Raw((*_between(bits, " | "),))
-    rows = session.project(
-        session.where(frame, _any_symbol(prefilter)),
-        [(_KEY, hash_of(prefilter.keys)), *_bucket(prefilter.buckets), (_MASK, mask)],
-    )
+    rows = session.project(session.where(frame, _any_symbol(prefilter)), [(_PLACE, _place(prefilter)), (_MASK, mask)])
     if prefilter.buckets is None:
-        masks = rows.groupBy(_KEY).agg(F.bit_or(_MASK).alias("l"))
-        return masks.where(" OR ".join(f"({_all_of(component.symbols, 'l')})" for component in prefilter.components))
-    number = bucket_number(prefilter.buckets, _BUCKET)
+        masks = rows.groupBy(_PLACE).agg(F.bit_or(_MASK).alias("l"))
+        complete = " OR ".join(f"({_all_of(component.symbols, 'l')})" for component in prefilter.components)
+        return masks.where(complete).select(_PLACE)
     left, right = ("l", "r") if not prefilter.buckets.descending else ("r", "l")
     pairs = rows.selectExpr(
-        _KEY,
-        f"inline(array(struct({number} AS j, {_MASK} AS {left}, 0L AS {right}), "
-        f"struct({number} - 1 AS j, 0L AS {left}, {_MASK} AS {right})))",
+        f"inline(array(struct({_PLACE} AS j, {_MASK} AS {left}, 0L AS {right}), "
+        f"struct({_PLACE} - 1 AS j, 0L AS {left}, {_MASK} AS {right})))"
     )
-    masks = pairs.groupBy(_KEY, "j").agg(F.bit_or("l").alias("l"), F.bit_or("r").alias("r"))
+    masks = pairs.groupBy("j").agg(F.bit_or("l").alias("l"), F.bit_or("r").alias("r"))
     first = " OR ".join(f"({_complete(component)})" for component in prefilter.components)
     second = " OR ".join(f"({_complete(component, beyond=True)})" for component in prefilter.components)
     # In descending order a match begins in the greater bucket of its pair.
     here, there = ("j", "j + 1") if not prefilter.buckets.descending else ("j + 1", "j")
-    found = masks.selectExpr(
-        _KEY, f"explode(array(IF({first}, {here}, NULL), IF({second}, {there}, NULL))) AS {_NUMBER}"
-    )
-    return found.where(f"{_NUMBER} IS NOT NULL").selectExpr(_KEY, f"{_begin(prefilter.buckets, _NUMBER)} AS {_BUCKET}")
+    found = masks.selectExpr(f"explode(array(IF({first}, {here}, NULL), IF({second}, {there}, NULL))) AS {_PLACE}")
+    return found.where(f"{_PLACE} IS NOT NULL")
 
 
 def _between(parts: tuple[Expression, ...], text: str) -> list[str | Expression]:
@@ -148,33 +144,21 @@ def _complete(component: Component, *, beyond: bool = False) -> str:
     return " OR ".join(f"({_all_of(symbols[:n], 'l')} AND {_all_of(symbols[n:], 'r')})" for n in splits) or "FALSE"
 
 
-def _begin(buckets: Buckets, number: str) -> str:
-    """SQL for what `_bucket` gives for the rows of a bucket, from its number."""
-    match buckets.scale:
-        case Scale.NUMBER:
-            return number
-        case Scale.TIMESTAMP:
-            return f"timestamp_micros({number} * {buckets.width})"
-        case Scale.TIMESTAMP_NTZ:
-            return f"timestampadd(MICROSECOND, {number} * {buckets.width}, {_EPOCH})"
-
-
-def _joined_buckets(frame: DataFrame, prefilter: Prefilter, session: Session) -> DataFrame:
-    """The buckets of the rows that fit together; several components give several sets of them."""
+def _joined_places(frame: DataFrame, prefilter: Prefilter, session: Session) -> DataFrame:
+    """The places of the rows that fit together; several components give several sets of them."""
     assert prefilter.buckets is not None
     found = []
     for component in prefilter.components:
         low, high = _bounds(component, "n", prefilter.buckets.descending, "{} - 1", "{} + 1")
         joined = _join(frame, prefilter, component, session)
-        found.append(joined.selectExpr(_KEY, f"explode(sequence({low}, {high})) AS {_NUMBER}"))
-    together = reduce(DataFrame.unionAll, found).distinct()
-    return together.selectExpr(_KEY, f"{_begin(prefilter.buckets, _NUMBER)} AS {_BUCKET}")
+        found.append(joined.selectExpr(f"explode(sequence({low}, {high})) AS {_PLACE}"))
+    return reduce(DataFrame.unionAll, found).distinct()
 
 
 def _join(frame: DataFrame, prefilter: Prefilter, component: Component, session: Session) -> DataFrame:
-    """Rows of all symbols of a component within one window that fit together: keys, and for symbol k its row and time.
+    """Rows of all symbols of a component within one window that fit together.
 
-    Columns: the hash of the keys, `nk` the bucket, `uk` the exact key in units, `__sk` the row as a struct.
+    Columns for symbol k: `nk` its place, `uk` the exact key in units, `__sk` the row as a struct.
     """
     buckets = prefilter.buckets
     assert buckets is not None
@@ -190,14 +174,16 @@ def _join(frame: DataFrame, prefilter: Prefilter, component: Component, session:
         if not component.ordered:
             reach = f"array(n{place}, n{place} - 1, n{place} + 1)"
         rows = rows.selectExpr("*", f"explode({reach}) AS j")
-        joined = joined.join(rows, [_KEY, "j"])
-        spread = f"u{place} - u0" if earlier > 0 else f"u0 - u{place}"
+        joined = joined.join(rows, "j")
+        # What does not fit into int64 is wider than any window.
         if component.ordered:
+            spread = f"try_subtract(u{place}, u0)" if earlier > 0 else f"try_subtract(u0, u{place})"
             before = f"u{place - 1} <= u{place}" if earlier > 0 else f"u{place - 1} >= u{place}"
             joined = joined.where(f"{spread} <= {buckets.width} AND {before}")
         else:
-            others = [f"abs(u{place} - u{other}) <= {buckets.width}" for other in range(place)]
-            joined = joined.where(" AND ".join(others))
+            spreads = [f"try_subtract(u{place}, u{other})" for other in range(place)]
+            near = [f"{spread} BETWEEN -{buckets.width} AND {buckets.width}" for spread in spreads]
+            joined = joined.where(" AND ".join(near))
     assert joined is not None
     for condition in component.joined:
         joined = session.where(joined, condition)
@@ -219,20 +205,14 @@ def _symbol_rows(
     rows = session.project(
         session.where(frame, prefilter.symbols[number].condition),
         [
-            (_KEY, hash_of(prefilter.keys)),
+            (f"n{place}", _place(prefilter)),
             ("t", prefilter.buckets.key),
-            *_bucket(prefilter.buckets),
             *((f"__c_{name}", e.Column((name,))) for name in sorted(read)),
         ],
     )
     fields = ", ".join(f"{e.Column((f'__c_{name}',))} AS {e.Column((name,))}" for name in sorted(read))
     structs = [f"struct({fields}) AS {struct}"] if read else []
-    return rows.selectExpr(
-        _KEY,
-        f"{bucket_number(prefilter.buckets, _BUCKET)} AS n{place}",
-        f"{units_of(prefilter.buckets.scale, 't')} AS u{place}",
-        *structs,
-    )
+    return rows.selectExpr(f"n{place}", f"{units_of(prefilter.buckets.scale, 't')} AS u{place}", *structs)
 
 
 def _in_ranges(
@@ -247,22 +227,18 @@ def _in_ranges(
         less = f"coalesce(try_subtract({{}}, {buckets.width}L), {_LEAST})"
         more = f"coalesce(try_add({{}}, {buckets.width}L), {_MOST})"
         low, high = _bounds(component, "u", buckets.descending, less, more)
+        # Through places, so that Spark can join by equality.
+        from_low, to_high = _bounds(component, "n", buckets.descending, "{} - 1", "{} + 1")
         found.append(
-            _join(frame, prefilter, component, session).selectExpr(_KEY, f"{low} AS {_LOW}", f"{high} AS {_HIGH}")
+            _join(frame, prefilter, component, session).selectExpr(
+                f"{low} AS {_LOW}", f"{high} AS {_HIGH}", f"explode(sequence({from_low}, {to_high})) AS {_PLACE}"
+            )
         )
-    ranges = reduce(DataFrame.unionAll, found).distinct()
-    # Through buckets, so that Spark can join by equality.
-    ranges = ranges.selectExpr(
-        "*", f"explode(sequence({_LOW} DIV {buckets.width} - 1, {_HIGH} DIV {buckets.width} + 1)) AS {_NUMBER}"
-    )
-    rows = session.project(frame, [*columns, (_KEY, hash_of(prefilter.keys)), ("__trellis_time", buckets.key)])
-    rows = rows.withColumn("__trellis_units", F.expr(units_of(buckets.scale, "__trellis_time")))
-    rows = rows.withColumn(_NUMBER, F.expr(f"__trellis_units DIV {buckets.width}"))
-    place = F.xxhash64(_KEY, _NUMBER)
-    left = rows.withColumn("__trellis_place", place)
-    right = ranges.select(place.alias("__trellis_place"), _LOW, _HIGH)
+    right = reduce(DataFrame.unionAll, found).distinct()
+    rows = session.project(frame, [*columns, (_PLACE, _place(prefilter)), ("__trellis_time", buckets.key)])
+    left = rows.withColumn("__trellis_units", F.expr(units_of(buckets.scale, "__trellis_time")))
     inside = F.col("__trellis_units").between(F.col(_LOW), F.col(_HIGH))
-    kept = left.join(F.broadcast(right), (left["__trellis_place"] == right["__trellis_place"]) & inside, "left_semi")
+    kept = left.join(F.broadcast(right), (left[_PLACE] == right[_PLACE]) & inside, "left_semi")
     return kept.select(*(_named(name) for name, _ in columns))
 
 
