@@ -102,6 +102,9 @@ def _masked_places(frame: DataFrame, prefilter: Prefilter, session: Session) -> 
         f"inline(array(struct({_PLACE} AS j, {_MASK} AS {left}, 0L AS {right}), "
         f"struct({_PLACE} - 1 AS j, 0L AS {left}, {_MASK} AS {right})))"
     )
+    if prefilter.keys:
+        # A bucket of one of many partitions has hardly two rows: adding up before the exchange would be in vain.
+        pairs = pairs.repartition("j")
     masks = pairs.groupBy("j").agg(F.bit_or("l").alias("l"), F.bit_or("r").alias("r"))
     first = " OR ".join(f"({_complete(component)})" for component in prefilter.components)
     second = " OR ".join(f"({_complete(component, beyond=True)})" for component in prefilter.components)
