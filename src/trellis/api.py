@@ -227,26 +227,20 @@ def _plan(query: Query, frame: DataFrame, session: Session, hints: Hints) -> _Pl
     columns = tuple((field.name, field.dataType.simpleString()) for field in frame.schema)
     schema = Schema(columns, conf.get("spark.sql.caseSensitive", "false") == "true")
     functions = {**SEGMENT_FUNCTIONS, **{name: function.arguments for name, function in registered().items()}}
+    lenient = conf.get("spark.sql.ansi.enabled", "true") != "true"
+    types_of, survey = partial(session.types_of, frame), partial(survey_source, frame, session)
     segmented = _segmented(query, session, functions, hints)
     if segmented is not None:
         segments = bind_segments(segmented, schema, session.args, functions)
-        plan = plan_segments(segments, partial(session.types_of, frame), hints, partial(survey_source, frame, session))
+        plan = plan_segments(segments, types_of, hints, survey, lenient=lenient)
         _warn_of_squares(plan.match)
         if segmented is query:
             return plan
         start_warmup("segments").join()
         rewritten = f"rewrite_rows: stretches of rows are segments: {' '.join(str(segmented).split(chr(10))[-2:])}"
         return replace(plan, rules=(rewritten, *plan.rules))
-    lenient = conf.get("spark.sql.ansi.enabled", "true") != "true"
     bound = bind(query, schema, session.args)
-    return plan_scan(
-        bound,
-        partial(session.types_of, frame),
-        hints,
-        lenient=lenient,
-        constant=session.constant,
-        survey=partial(survey_source, frame, session),
-    )
+    return plan_scan(bound, types_of, hints, lenient=lenient, constant=session.constant, survey=survey)
 
 
 def _segmented(query: Query, session: Session, functions: Mapping[str, int], hints: Hints) -> Query | None:

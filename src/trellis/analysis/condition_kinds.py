@@ -27,13 +27,6 @@ class Kinds:
     independent: Mapping[str, tuple[Expression, ...]]
     dependent: Mapping[str, tuple[Expression, ...]]
 
-    def row_condition(self, variable: str) -> Expression | None:
-        """What every row of a variable fulfils; None if nothing is known of a single row."""
-        parts = self.independent.get(variable, ())
-        if not parts:
-            return None
-        return parts[0] if len(parts) == 1 else e.Operator("AND", parts)
-
 
 def classify(bound: BoundQuery) -> Kinds:
     """Split every condition."""
@@ -152,6 +145,11 @@ def window_width(
         case _:
             return None
     reads = (e.At, e.ClassifierAt, e.BoundAggregate, e.MatchNumber, e.Pair)
-    if any(isinstance(node, reads) for node in e.walk(width)):
+    if any(isinstance(node, reads) or _is_query(node) for node in e.walk(width)):
         return None
     return width, inclusive
+
+
+def _is_query(node: Expression) -> bool:
+    """Whether a node is a subquery, which may read the row around it."""
+    return isinstance(node, e.Raw) and all(isinstance(part, str) for part in node.parts)

@@ -165,13 +165,16 @@ def _next_start(start: int, end: int, skip: int, skip_to: Bools, automaton: Auto
 
 @inlined
 def _latest(start: int, latest: int, high: int, window: Window) -> int:
-    """The end of the rows that lie within the window from `start`; it only moves on, since rows are in order.
+    """The end of the rows that lie within the window from `start`, from that of an earlier start on.
 
-    A start whose key is unknown has no rows: nothing is known to lie within.
+    It moves back only where clocks change: a day after a time that they skip is later than a day after the next one. A
+    start whose key is unknown has no rows: nothing is known to lie within.
     """
     if not window.known[start]:
         return start
     latest = max(latest, start)
+    while latest > start and window.key[latest - 1] > window.deadline[start]:
+        latest -= 1
     while latest < high and window.known[latest] and window.key[latest] <= window.deadline[start]:
         latest += 1
     return latest

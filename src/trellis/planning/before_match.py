@@ -100,7 +100,7 @@ def _prefilter(
     if asked and hints.prefilter != "always":
         form = None if hints.prefilter == "auto" else Form(hints.prefilter)
         prefilter = forced_prefilter(demand, Wish(form, hints.symbols))
-        return _settled(prefilter, "the hints name no variable that can be used")
+        return _settled(prefilter, "the hints name no variables that can be used")
     if isinstance(statistics, str):
         return _settled(forced_prefilter(demand, Wish()) if asked else None, statistics)
     partitions = statistics.partitions if demand.keys else 1.0

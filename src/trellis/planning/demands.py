@@ -13,7 +13,7 @@ from trellis.algebra.query import RowsPerMatch
 from trellis.analysis.condition_kinds import Kinds, at_row, is_contained
 from trellis.analysis.paths import Path, is_anchored, least_rows, paths_of, single_variables
 from trellis.planning.repeatable import is_repeatable
-from trellis.planning.unfailing import unfailing
+from trellis.planning.unfailing import row_filter, unfailing
 
 __all__ = [
     "RESERVED",
@@ -39,6 +39,7 @@ class Demand:
     """Paths through the pattern, and what rows of their variables fulfil.
 
     `conditions` are those of single rows, `dependent` those between rows; `single` are variables with one row at most.
+    `lenient` is Spark without ANSI mode.
     """
 
     keys: tuple[Expression, ...]
@@ -47,9 +48,12 @@ class Demand:
     conditions: Mapping[str, Expression]
     dependent: Mapping[str, tuple[Expression, ...]] = field(default_factory=dict)
     single: frozenset[str] = frozenset()
+    lenient: bool = False
 
 
-def demand_of(bound: BoundQuery, kinds: Kinds, keys: tuple[Expression, ...], buckets: Buckets | None) -> Demand | str:
+def demand_of(
+    bound: BoundQuery, kinds: Kinds, keys: tuple[Expression, ...], buckets: Buckets | None, lenient: bool
+) -> Demand | str:
     """What a row pattern query demands, or the reason why rows must not be dropped before the match.
 
     A dropped row must not begin a match, lie in one, or be looked at from one. With whole buckets of one window dropped
@@ -68,12 +72,12 @@ def demand_of(bound: BoundQuery, kinds: Kinds, keys: tuple[Expression, ...], buc
         return "there is neither a window nor PARTITION BY"
     if has_reserved_names(bound.columns):
         return RESERVED
-    conditions = {name: kinds.row_condition(name) for name in bound.variables}
-    useful = {name: found for name, found in conditions.items() if found is not None and is_repeatable(found)}
+    conditions = {name: row_filter(kinds.independent.get(name, ()), lenient) for name in bound.variables}
+    useful = {name: found for name, found in conditions.items() if found is not None}
     paths = paths_of(query.pattern, frozenset(useful))
     if not all(path.variables for path in paths):
         return "a match need not contain a variable with a condition on single rows"
-    return Demand(keys, buckets, paths, useful, kinds.dependent, single_variables(query.pattern))
+    return Demand(keys, buckets, paths, useful, kinds.dependent, single_variables(query.pattern), lenient)
 
 
 def has_reserved_names(columns: tuple[str, ...]) -> bool:
@@ -167,7 +171,7 @@ def _joined(demand: Demand, variables: tuple[str, ...], starts: bool) -> tuple[E
 
         for condition in demand.dependent.get(variable, ()):
             moved = at_row(condition, struct)
-            safe = None if moved is None else unfailing(moved)
+            safe = None if moved is None else unfailing(moved, demand.lenient)
             if safe is not None and is_repeatable(safe):
                 found.append(safe)
     return tuple(dict.fromkeys(found))

@@ -23,7 +23,8 @@ __all__ = ["derive_window"]
 
 _DAY = 86_400_000_000
 # Kinds of keys whose differences are exact.
-_EXACT = (Kind.INTEGER, Kind.DECIMAL, Kind.DATE, Kind.TIMESTAMP, Kind.TIMESTAMP_NTZ)
+_TIMES = (Kind.DATE, Kind.TIMESTAMP, Kind.TIMESTAMP_NTZ)
+_EXACT = (Kind.INTEGER, Kind.DECIMAL, *_TIMES)
 
 
 def derive_window(bound: BoundQuery, columns: Columns, constant: Constant) -> BoundQuery | None:
@@ -50,6 +51,10 @@ def derive_window(bound: BoundQuery, columns: Columns, constant: Constant) -> Bo
         if window is None:
             continue
         width, inclusive = window
+        text = columns.type_text(width)
+        if text in ("float", "double") or (type_.kind in _TIMES) != text.startswith("interval"):
+            # A float is compared as one, with its rounding; a date plus a number has no width that WITHIN knows.
+            continue
         micros = width_of(width, type_, columns, constant)
         if micros is None or micros < 1 or (type_.kind is Kind.TIMESTAMP and micros >= _DAY):
             # A day of a clock with a time zone has 23 to 25 hours: a difference and a sum mean different things.

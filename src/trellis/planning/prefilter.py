@@ -15,6 +15,8 @@ from trellis.planning.prefilter_costs import PrefilterCosts, prefilter_cost, que
 __all__ = ["Wish", "choose_prefilter", "forced_prefilter", "joins_of"]
 
 _MOST_COMBINATIONS = 100
+# Each symbol is a bit of a whole number of Spark's.
+_MOST_BITS = 62
 # More rows than this may lie in more buckets than a worker can hold.
 _MANY_ROWS = 2e7
 
@@ -44,18 +46,23 @@ def forced_prefilter(demand: Demand, wish: Wish) -> Prefilter | None:
     form = wish.form or Form.MASKS
     if form is not Form.MASKS and demand.buckets is None:
         return None
-    sets: list[tuple[int, ...]] = []
-    for number, path in enumerate(demand.paths):
-        if not wish.symbols:
-            limit = len(path.variables) if form is Form.MASKS else 3
-            sets.append(tuple(range(len(path.variables)))[:limit])
-            continue
-        names = wish.symbols[number if len(wish.symbols) > 1 else 0]
-        places = tuple(place for place, name in enumerate(path.variables) if name in names)
-        if not places:
-            return None
-        sets.append(places)
-    return make_prefilter(demand, form, tuple(sets))
+    if not wish.symbols:
+        for most in (_MOST_BITS, 3, 1) if form is Form.MASKS else (3,):
+            whole = tuple(tuple(range(len(path.variables)))[:most] for path in demand.paths)
+            prefilter = make_prefilter(demand, form, whole)
+            if len(prefilter.symbols) <= _MOST_BITS:
+                return prefilter
+        return None
+    wanted = wish.symbols * len(demand.paths) if len(wish.symbols) == 1 else wish.symbols
+    if len(wanted) != len(demand.paths):
+        return None
+    sets = []
+    for path, names in zip(demand.paths, wanted, strict=True):
+        sets.append(tuple(place for place, name in enumerate(path.variables) if name in names))
+    if not all(sets):
+        return None
+    prefilter = make_prefilter(demand, form, tuple(sets))
+    return prefilter if len(prefilter.symbols) <= _MOST_BITS else None
 
 
 def choose_prefilter(
@@ -78,6 +85,8 @@ def choose_prefilter(
         options = [symbol_sets(path, whole=form is Form.MASKS) for path in demand.paths]
         combined = product(*_fewer(demand, form, options, statistics, costs, seen))
         for prefilter in dict.fromkeys(make_prefilter(demand, form, sets) for sets in combined):
+            if len(prefilter.symbols) > _MOST_BITS:
+                continue
             if form is not Form.MASKS and not any(component.joined for component in prefilter.components):
                 # Without conditions between rows a join knows no more than masks, but for the order.
                 continue

@@ -60,7 +60,7 @@ def plan_scan(
     order = [expression for _, expression in bound.order_by]
     columns.learn([*keys, *order])
     check_order(bound, columns)
-    before = _plan_before(bound, tuple(keys), columns, instructions, hints, constant, survey)
+    before = _plan_before(bound, tuple(keys), columns, instructions, hints, constant, survey, lenient)
     conditions = plan_conditions(bound, columns, hints, lenient=lenient)
     measures = Measures(columns, Slots(bound.variables), lenient=lenient)
     finished = _finish(bound, keys, measures)
@@ -125,18 +125,19 @@ def _plan_before(
     hints: Hints,
     constant: Constant,
     survey: Survey | None,
+    lenient: bool,
 ) -> BeforeMatch:
     """What happens to the rows before they come to the matcher."""
     kinds = classify(bound)
     buckets = time_buckets(bound, columns, constant)
-    keep = eliminate_rows(bound, kinds, instructions) if hints.on("eliminate_rows") else None
+    keep = eliminate_rows(bound, kinds, instructions, lenient) if hints.on("eliminate_rows") else None
 
     def tests(statistics: RowStatistics) -> float:
         chances = {number: statistics.shares.get(name, 1.0) for number, name in enumerate(bound.variables)}
         rows = rows_in_bucket(buckets, statistics)
         return tests_from_a_row(instructions, chances, rows, merged=not any(kinds.dependent.values()))
 
-    demand = demand_of(bound, kinds, keys, buckets)
+    demand = demand_of(bound, kinds, keys, buckets, lenient)
     return plan_before_match(demand, keep, cut_of(bound, keys, buckets, columns), tests, hints, survey)
 
 

@@ -16,8 +16,8 @@ from trellis.analysis.paths import is_anchored, paths_of
 from trellis.planning.bucket_keys import bucket_key
 from trellis.planning.columns import Columns
 from trellis.planning.demands import RESERVED, Demand, has_reserved_names
-from trellis.planning.repeatable import is_repeatable
 from trellis.planning.slices import Cut, least_buckets
+from trellis.planning.unfailing import row_filter
 
 __all__ = ["segment_buckets", "segment_cut", "segment_demand"]
 
@@ -39,7 +39,9 @@ def segment_buckets(
     return None
 
 
-def segment_demand(bound: BoundSegments, keys: tuple[Expression, ...], buckets: Buckets | None) -> Demand | str:
+def segment_demand(
+    bound: BoundSegments, keys: tuple[Expression, ...], buckets: Buckets | None, lenient: bool
+) -> Demand | str:
     """What a segment query demands, or the reason why rows must not be dropped; as `demand_of` for row patterns."""
     reason = _reason(bound)
     if reason:
@@ -52,10 +54,10 @@ def segment_demand(bound: BoundSegments, keys: tuple[Expression, ...], buckets: 
     at_end: set[str] = set()
     for variable, parts in bound.conditions:
         point = variable not in bound.segments
-        first = _of_row(parts, variable, None if point else True)
-        last = first if point else _of_row(parts, variable, False)
+        first = _of_row(parts, variable, None if point else True, lenient)
+        last = first if point else _of_row(parts, variable, False, lenient)
         chosen = first if first is not None else last
-        if chosen is not None and is_repeatable(chosen):
+        if chosen is not None:
             useful[variable] = chosen
             if first is None:
                 at_end.add(variable)
@@ -106,19 +108,13 @@ def segment_cut(
     return _reason(bound) or Cut(keys, buckets, resolve, rows, nulls_first)
 
 
-def _of_row(parts: tuple[Expression, ...], variable: str, first: bool | None) -> Expression | None:
+def _of_row(parts: tuple[Expression, ...], variable: str, first: bool | None, lenient: bool) -> Expression | None:
     """The conditions on one row of a variable: its first, its last, or (None) its only one."""
 
     def struct(place: Place) -> str | None:
         own = place.variables == frozenset({variable}) and not place.offset and not place.shift
         return "" if own and first in (None, place.from_first) else None
 
-    found = []
-    for part in parts:
-        reads = any(isinstance(node, e.At) for node in e.walk(part))
-        moved = at_row(part, struct) if reads else None
-        if moved is not None:
-            found.append(moved)
-    if not found:
-        return None
-    return found[0] if len(found) == 1 else e.Operator("AND", tuple(found))
+    reading = [part for part in parts if any(isinstance(node, e.At) for node in e.walk(part))]
+    moved = [at_row(part, struct) for part in reading]
+    return row_filter(tuple(part for part in moved if part is not None), lenient)

@@ -55,9 +55,9 @@ _TESTS = 50.0
 
 
 def plan_segments(
-    bound: BoundSegments, types_of: TypesOf, hints: Hints, survey: Survey | None = None
+    bound: BoundSegments, types_of: TypesOf, hints: Hints, survey: Survey | None = None, *, lenient: bool = False
 ) -> ScanPlan[SegmentPlan]:
-    """Plan a segment query; `survey` gives statistics of the input."""
+    """Plan a segment query; `survey` gives statistics of the input, `lenient` is Spark without ANSI mode."""
     columns = Columns(types_of)
     keys = [comparable_key(expression, columns) for _, expression in bound.partition_by]
     columns.learn([*keys, *(expression for _, expression in bound.order_by)])
@@ -82,7 +82,7 @@ def plan_segments(
         columns.ship(e.Literal("TRUE"))
     check_arrow(columns)
     conditions = tuple(planned.conditions)
-    before = _plan_before(bound, tuple(keys), columns, tree.window, tuple(values.sources), hints, survey)
+    before = _plan_before(bound, tuple(keys), columns, tree.window, tuple(values.sources), hints, survey, lenient)
     outputs = tuple((name, output) for output, name in measures.outputs.items())
     slices, spec = slice_columns(before.slices, outputs, columns)
     series = key_names if spec is None else (*key_names, spec.number)
@@ -127,11 +127,13 @@ def _plan_before(
     sources: tuple[SlotSource, ...],
     hints: Hints,
     survey: Survey | None,
+    lenient: bool,
 ) -> BeforeMatch:
     """What happens to the rows before they come to the matcher."""
     buckets = segment_buckets(bound, window, sources, columns)
     cut = segment_cut(bound, keys, buckets, window, columns)
-    return plan_before_match(segment_demand(bound, keys, buckets), None, cut, lambda _: _TESTS, hints, survey)
+    demand = segment_demand(bound, keys, buckets, lenient)
+    return plan_before_match(demand, None, cut, lambda _: _TESTS, hints, survey)
 
 
 class _Conditions:

@@ -77,6 +77,9 @@ def cut_of(bound: BoundQuery, keys: tuple[Expression, ...], buckets: Buckets | N
     if any(isinstance(node, e.MatchNumber) for node in nodes):
         return "a condition reads MATCH_NUMBER()"
     resolve = query.after_match.to is not SkipTo.NEXT_ROW
+    measured = [node for _, measure in bound.measures for node in e.walk(measure)]
+    if resolve and any(_may_overflow(node, columns) for node in measured):
+        return "a sum may overflow in a match that AFTER MATCH SKIP leaves out"
     if resolve and any(_may_fail_in_search(node, columns) for node in nodes):
         # A slice searches from rows that the real search may skip, and must not fail there.
         return "a condition may divide by zero or overflow at a row that AFTER MATCH SKIP leaves out"
@@ -84,12 +87,20 @@ def cut_of(bound: BoundQuery, keys: tuple[Expression, ...], buckets: Buckets | N
     return Cut(keys, buckets, resolve, rows, nulls_first)
 
 
+def _may_overflow(node: Expression, columns: Columns) -> bool:
+    """Whether a node adds up exact numbers of many rows."""
+    if not isinstance(node, e.BoundAggregate) or node.function not in ("sum", "avg", "mean"):
+        return False
+    types = [columns.type_of(part) for part in node.arguments]
+    return not all(type_ is not None and type_.is_float for type_ in types)
+
+
 def _may_fail_in_search(node: Expression, columns: Columns) -> bool:
     """Whether the kernel may fail to compute a node: a quotient, a sum or product of whole numbers of several rows.
 
     What is computed of one row alone is computed by Spark, for all rows, whatever the search does.
     """
-    if may_fail(node) or (isinstance(node, e.BoundAggregate) and node.function in ("sum", "avg", "mean")):
+    if may_fail(node) or _may_overflow(node, columns):
         return True
     if not isinstance(node, e.Operator) or node.symbol not in ("+", "-", "*"):
         return False

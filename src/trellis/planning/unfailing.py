@@ -1,47 +1,80 @@
-"""Conditions that cannot fail, for rows that the query itself would never bring together.
+"""Conditions that cannot fail, for rows that the query itself would never test.
 
-A join tests a condition on more pairs of rows than the search does: where it would divide by zero or overflow there,
-the query must not fail. Spark has `try_` functions that give NULL instead, and a pair whose condition is not true is in
-no match.
+A join tests a condition on more pairs of rows than the search does, and Spark moves a filter below the joins of the
+input, where rows are that the input does not have. Where a condition would divide by zero or overflow there, the query
+must not fail. Spark has `try_` functions that give NULL instead, and what is not true is in no match. Functions that
+are not known here, the user's own among them, are left out.
 """
 
 from __future__ import annotations
 
+import re
+
 from trellis.algebra import expression as e
 from trellis.algebra.expression import Expression
+from trellis.planning.repeatable import is_repeatable
 
-__all__ = ["unfailing"]
+__all__ = ["row_filter", "unfailing"]
 
 _TRY = {"+": "try_add", "-": "try_subtract", "*": "try_multiply", "/": "try_divide", "%": "try_mod"}
 _SAFE_OPERATORS = frozenset(
     {"=", "<>", "<", "<=", ">", ">=", "AND", "OR", "NOT", "BETWEEN", "IN", "IS NULL", "IS NOT NULL", "||", "<=>"}
+    | {"IS TRUE", "IS NOT TRUE", "IS FALSE", "IS NOT FALSE"}
 )
+_LENIENT_OPERATORS = _SAFE_OPERATORS | {*_TRY, "NEG", "DIV"}
 _SAFE_FUNCTIONS = frozenset(
-    "coalesce nullif ifnull nvl least greatest upper lower length trim ltrim rtrim ceil floor sqrt "
-    "year month day dayofmonth dayofweek dayofyear hour minute second quarter weekofyear".split()
+    "coalesce nullif ifnull nvl nvl2 if least greatest isnull isnotnull isnan nanvl "
+    "upper ucase lower lcase length char_length character_length trim ltrim rtrim btrim initcap reverse concat "
+    "substring substr left right startswith endswith contains instr replace translate ascii md5 sha1 sha2 "
+    "ceil ceiling floor sqrt exp ln log10 log2 sin cos tan atan degrees radians sign signum hash xxhash64 "
+    "size cardinality array_contains current_date current_timestamp now localtimestamp date_trunc trunc "
+    "weekday dayname year month day dayofmonth dayofweek dayofyear hour minute second quarter weekofyear".split()
 )
+# Spark's own syntax, with "?" for the operands. A pattern that is a constant was read before.
+_SAFE_SYNTAX = re.compile(r"\(\? [&|^] \?\)|EXTRACT\(\w+ FROM \?\)|POSITION\(\? IN \?\)|TRY_CAST\(\? AS [^?]*\)")
+_LIKE = re.compile(r"\(\? (LIKE|ILIKE|RLIKE) \?\)")
 
 
-def unfailing(expression: Expression) -> Expression | None:
-    """The same condition, NULL where it would fail; None if that cannot be said of one of its functions."""
+def row_filter(parts: tuple[Expression, ...], lenient: bool) -> Expression | None:
+    """What of conditions on one row, which must all hold, can be tested wherever Spark likes; None if nothing can."""
+    safe = [unfailing(part, lenient) for part in parts if is_repeatable(part)]
+    kept = tuple(part for part in safe if part is not None)
+    if not kept:
+        return None
+    return kept[0] if len(kept) == 1 else e.Operator("AND", kept)
+
+
+def unfailing(expression: Expression, lenient: bool) -> Expression | None:
+    """The same condition, NULL where it would fail; None if that cannot be said of one of its functions.
+
+    `lenient` is Spark without ANSI mode: there numbers run over and casts give NULL, and nothing fails.
+    """
     match expression:
         case e.Literal() | e.Column() | e.Parameter():
             return expression
         case e.Operator(symbol="NEG", operands=(e.Literal(),)):
             return expression
-        case e.Operator(symbol=symbol, operands=operands) if symbol in _TRY and len(operands) == 2:
-            parts = _all(operands)
+        case e.Operator(symbol="NEG", operands=(operand,)) if not lenient:
+            part = unfailing(operand, lenient)
+            return None if part is None else e.Call("try_multiply", (part, e.Literal("-1")))
+        case e.Operator(symbol=symbol, operands=operands) if symbol in _TRY and not lenient:
+            parts = _all(operands, lenient)
             return None if parts is None else e.Call(_TRY[symbol], parts)
-        case e.Operator(symbol=symbol) if symbol not in _SAFE_OPERATORS:
+        case e.Operator(symbol=symbol) if symbol not in (_LENIENT_OPERATORS if lenient else _SAFE_OPERATORS):
             return None
-        case e.Call(function="abs", arguments=(argument,)):
-            part = unfailing(argument)
-            # The least whole number has no opposite; `greatest` passes over NULL.
-            return None if part is None else e.Call("greatest", (part, e.Call("try_subtract", (e.Literal("0"), part))))
-        case e.Call(function=function) if function.lower() not in _SAFE_FUNCTIONS:
+        case e.Call(function="abs", arguments=(argument,)) if not lenient:
+            part = unfailing(argument, lenient)
+            # The least whole number has no opposite; `greatest` passes over NULL. Intervals can be multiplied, too.
+            return None if part is None else e.Call("greatest", (part, e.Call("try_multiply", (part, e.Literal("-1")))))
+        case e.Call(function=function) if function.lower() not in _SAFE_FUNCTIONS and function.lower() != "abs":
             return None
-        case e.Operator() | e.Call() | e.Case():
-            parts = _all(e.children(expression))
+        case e.Raw(parts=("CAST(", value, str() as type_)) if not isinstance(value, str):
+            part = unfailing(value, lenient)
+            return None if part is None else e.Raw(("CAST(" if lenient else "TRY_CAST(", part, type_))
+        case e.Raw() if not _is_safe_syntax(expression):
+            return None
+        case e.Operator() | e.Call() | e.Case() | e.Raw():
+            parts = _all(e.children(expression), lenient)
             if parts is None:
                 return None
             rest = iter(parts)
@@ -50,7 +83,14 @@ def unfailing(expression: Expression) -> Expression | None:
             return None
 
 
-def _all(expressions: tuple[Expression, ...]) -> tuple[Expression, ...] | None:
-    found = [unfailing(expression) for expression in expressions]
+def _all(expressions: tuple[Expression, ...], lenient: bool) -> tuple[Expression, ...] | None:
+    found = [unfailing(expression, lenient) for expression in expressions]
     kept = tuple(part for part in found if part is not None)
     return kept if len(kept) == len(found) else None
+
+
+def _is_safe_syntax(raw: e.Raw) -> bool:
+    shape = "".join(part if isinstance(part, str) else "?" for part in raw.parts)
+    if _LIKE.fullmatch(shape):
+        return isinstance(raw.parts[-2], e.Literal)
+    return _SAFE_SYNTAX.fullmatch(shape) is not None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
@@ -105,8 +107,14 @@ def _read_names(plan: ScanPlan[MatchPlan] | ScanPlan[SegmentPlan], frame: DataFr
         for part in node.parts
         if isinstance(part, str)
     ]
-    # Text that only Spark understands may name columns, too.
-    return [name for name in frame.columns if name in read or any(name in text for text in texts)]
+    # Text that only Spark understands may name columns, too; but none that has its name twice.
+    names = Counter(name.lower() for name in frame.columns)
+
+    def is_named(name: str) -> bool:
+        word = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)", re.IGNORECASE)
+        return names[name.lower()] == 1 and any(word.search(text) for text in texts)
+
+    return [name for name in frame.columns if name in read or is_named(name)]
 
 
 class _Match:

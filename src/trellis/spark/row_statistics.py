@@ -89,7 +89,8 @@ def survey_source(
     """
     try:
         return _survey_source(frame, session, demand, joined, given)
-    except PySparkException as problem:
+    except (PySparkException, ValueError, OverflowError) as problem:
+        # Times after the year 9999 are no values of Python's.
         _LOG.debug("no statistics: %s", problem)
         return "Spark gives no statistics of this input"
 
