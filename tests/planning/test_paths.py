@@ -7,6 +7,7 @@ import pytest
 from trellis.algebra.pattern import Pattern
 from trellis.analysis.paths import Path, least_rows, most_rows, paths_of, rows_around, single_variables
 from trellis.languages.match_recognize import parse_clause_text
+from trellis.planning.demands import symbol_sets
 
 USEFUL = frozenset("ABCDEFG")
 
@@ -89,3 +90,11 @@ def test_large_patterns_take_no_time() -> None:
         nested = f"PERMUTE({nested}, B, C)"
     assert len(_paths(nested)) <= 64
     assert _paths(f"PERMUTE({', '.join(f'{name}?' for name in 'ABCDEFGHIJKL')})*") == ["[]"]
+
+
+@pytest.mark.parametrize(("variables", "sets"), [(3, 7), (7, 64), (12, 299), (13, 92), (41, 42)])
+def test_symbol_sets_are_few(variables: int, sets: int) -> None:
+    path = Path(tuple(f"V{number}" for number in range(variables)))
+    found = symbol_sets(path, whole=True)
+    assert len(found) == len(set(found)) == sets
+    assert tuple(range(variables)) in found

@@ -29,6 +29,8 @@ __all__ = [
 RESERVED = "a column has a name that begins with __trellis"
 # The paper's limit: with more joins the estimates are too far off.
 _MOST_SYMBOLS = 3
+# Of more variables than this, so many at a time: there would be too many sets to weigh.
+_MANY_VARIABLES = ((40, 1), (12, 2))
 
 # The positions taken of each path.
 Sets = tuple[tuple[int, ...], ...]
@@ -88,8 +90,9 @@ def has_reserved_names(columns: tuple[str, ...]) -> bool:
 def symbol_sets(path: Path, *, whole: bool) -> list[tuple[int, ...]]:
     """Positions of a path that a prefilter may use: one to three of them, and with `whole` all."""
     places = range(len(path.variables))
-    found = [chosen for size in range(1, _MOST_SYMBOLS + 1) for chosen in combinations(places, size)]
-    if whole and len(path.variables) > _MOST_SYMBOLS:
+    most = next((size for variables, size in _MANY_VARIABLES if len(places) > variables), _MOST_SYMBOLS)
+    found = [chosen for size in range(1, most + 1) for chosen in combinations(places, size)]
+    if whole and len(path.variables) > most:
         found.append(tuple(places))
     return found
 
