@@ -11,14 +11,15 @@ from trellis.algebra.prefilter import Candidate, Form, Prefilter
 from trellis.algebra.statistics import RowStatistics
 from trellis.planning.demands import Demand, make_prefilter, symbol_sets
 from trellis.planning.prefilter_costs import PrefilterCosts, prefilter_cost, query_cost
+from trellis.planning.prefilter_sizes import rows_in_bucket
 
 __all__ = ["Wish", "choose_prefilter", "forced_prefilter", "joins_of"]
 
 _MOST_COMBINATIONS = 100
 # Each symbol is a bit of a whole number of Spark's.
 _MOST_BITS = 62
-# More rows than this may lie in more buckets than a worker can hold.
-_MANY_ROWS = 2e7
+# More buckets than this are too many to send to every worker: each takes some fifty bytes there.
+_MANY_BUCKETS = 5e6
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +92,10 @@ def choose_prefilter(
                 # Without conditions between rows a join knows no more than masks, but for the order.
                 continue
             before, left = prefilter_cost(prefilter, statistics, costs, seen)
-            prefilter = replace(prefilter, few=left < _MANY_ROWS)
+            if min(left, statistics.rows / rows_in_bucket(demand.buckets, statistics)) > _MANY_BUCKETS:
+                prefilter = replace(prefilter, few=False)
+                # All rows are moved to where the buckets are.
+                before += statistics.rows * costs.move / statistics.cores
             found.append(Candidate(prefilter, left, before + query_cost(left, statistics, costs, tests, tasks(left))))
     return sorted(found, key=lambda candidate: candidate.cost)
 
