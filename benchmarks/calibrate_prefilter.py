@@ -79,7 +79,7 @@ def _measure(query: Query, frame: DataFrame) -> Iterator[_Run]:
     for name in _NAMES:
         unit = PrefilterCosts(**{other: float(other == name) for other in _NAMES})
         with mock.patch.object(before_match, "default_prefilter_costs", lambda unit=unit: unit):
-            considered = plan(query.text, frame, base).considered
+            considered = plan(query.text, frame, {**base, "prefilter": "always"}).considered
         counted[name] = {str(one.prefilter): one.cost for one in considered}
     first = counted[_NAMES[0]]
     wanted = ["None", *[text for text in first if text != "None"][:: max(1, len(first) // 4)]]

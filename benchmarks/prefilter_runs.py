@@ -39,7 +39,7 @@ VARIANTS: Mapping[str, HintValues] = {
 }
 """What each variant of a query forces. Slices stay on but where the name says otherwise."""
 
-_SLOWER = 1.1  # A query that is slower with its chosen plan by more than this runs three times.
+_SLOWER = 1.1  # A query that is slower with its chosen plan by more than this runs five times.
 _SMALL = 1_000_000
 """On tables with fewer rows every variant runs once untimed before: compiling it would take a good part of the time."""
 
@@ -218,14 +218,14 @@ class Runner:
     def group(self, section: str, query: Query, variants: Sequence[str] = (CHOSEN, NONE)) -> dict[str, float | None]:
         """Some variants, one after another, in an order of the query's own: the second of two runs has it easier.
 
-        Where the chosen plan is slower than no prefilter, both run again.
+        Where the chosen plan is slower than no prefilter, both run again, until each has five runs.
         """
         names = sorted(variants)
         Random(query.name).shuffle(names)
         took = {name: self.timed(section, query, name, VARIANTS[name]) for name in names}
         chosen, none = took[CHOSEN], took[NONE]
         if chosen is not None and none is not None and chosen > _SLOWER * none:
-            for want, name in product((2, 3), (name for name in names if name in (CHOSEN, NONE))):
+            for want, name in product((2, 3, 4, 5), (name for name in names if name in (CHOSEN, NONE))):
                 took[name] = self.timed(section, query, name, VARIANTS[name], want)
         return took
 

@@ -104,7 +104,7 @@ def sizes(runner: Runner, count: int) -> None:
     for number, definition in product(range(count), DEFINITIONS):
         query = instance(runner.choices, SEQUENCE, definition, number)
         # A forced plan is not estimated; the same one is, where planning is free to choose.
-        weighed = estimates(query.text, runner.frame, VARIANTS["prefilter only"])
+        weighed = estimates(query.text, runner.frame, {**VARIANTS["prefilter only"], "prefilter": "always"})
         known = {str(one.prefilter): one.rows for one in weighed if one.prefilter is not None}
         for variant, hints, accept in _sets(query, FORMS):
             if variant != NONE:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import pytest
 
-from trellis.algebra.expression import Column, Literal, Operator
+from trellis.algebra.expression import At, Column, Expression, Literal, Operator, Place
 from trellis.algebra.prefilter import Buckets, Candidate, Form, Scale
 from trellis.algebra.statistics import RowStatistics
 from trellis.analysis.paths import Path
@@ -25,10 +28,10 @@ def _demand(*paths: str, keys: bool = False) -> Demand:
 
 
 def _choose(
-    demand: Demand, shares: dict[str, float], rows: float, seen: float = 1.0, **others: float
+    demand: Demand, shares: dict[str, float], rows: float, seen: float = 1.0, tests: float = 1.0, **others: Any
 ) -> list[Candidate]:
     statistics = RowStatistics(rows, span=rows, shares=shares, **others)
-    return choose_prefilter(demand, statistics, default_prefilter_costs(), 1.0, seen, lambda _: 2.0)
+    return choose_prefilter(demand, statistics, default_prefilter_costs(), tests, seen, lambda _: 2.0)
 
 
 def test_rare_variables_are_looked_for() -> None:
@@ -54,6 +57,26 @@ def test_row_elimination_may_be_enough() -> None:
     eliminated = _choose(_demand("A B"), shares, 5e6, seen=0.02)
     assert eliminated[0].prefilter is None
     assert eliminated[0].rows == 1e5
+
+
+def test_pairs_of_rows_are_looked_at_only_if_joins_could_win() -> None:
+    asked = []
+
+    class Together(dict[tuple[Expression, ...], float]):
+        def get(self, key: tuple[Expression, ...], default: float | None = None) -> float:  # type: ignore[override]
+            asked.append(key)
+            return 1e-6
+
+    near = Operator("<", (At(Column(("v",)), Place()), At(Column(("v",)), Place(frozenset("A")))))
+    single = replace(_demand("A B"), dependent={"B": (near,)}, single=frozenset("AB"))
+    # With a search that costs much, it pays to look closer.
+    for tests, wanted in ((0.5, False), (50.0, True)):
+        asked.clear()
+        found = _choose(single, {"A": 0.03, "B": 0.03}, 1e7, tests=tests, together=Together())
+        joins = [one for one in found if one.prefilter is not None and one.prefilter.form is Form.JOINS]
+        assert joins
+        assert all(one.at_least is not wanted for one in joins)
+        assert bool(asked) is wanted
 
 
 def test_paths_have_a_hundred_combinations_at_most() -> None:

@@ -93,11 +93,15 @@ class Prefilter:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A prefilter (None: without one) that was considered: rows it would leave, nanoseconds for the whole query."""
+    """A prefilter (None: without one) that was considered: rows it would leave, nanoseconds for the whole query.
+
+    With `at_least` these are bounds that were too high for a closer look.
+    """
 
     prefilter: Prefilter | None
     rows: float
     cost: float
+    at_least: bool = False
 
 
 @dataclass(frozen=True, slots=True)

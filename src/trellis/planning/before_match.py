@@ -111,6 +111,7 @@ def _prefilter(
         tests(statistics),
         _seen(demand, keep, statistics),
         lambda rows: slice_tasks(sliceable, partitions, statistics, rows),
+        thorough=asked,
     )
     chosen = found[0]
     if chosen.prefilter is None and asked:

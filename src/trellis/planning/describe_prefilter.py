@@ -19,7 +19,9 @@ def describe_prefilter(before: BeforeMatch) -> list[str]:
     width = max(map(len, names[:_SHOWN]))
     for name, one in list(zip(names, considered, strict=True))[:_SHOWN]:
         mark = "*" if one.prefilter == chosen else " "
-        lines.append(f"{mark} {name:{width}}  {one.rows:>14,.0f} rows left  {one.cost / 1e6:>10,.0f} ms")
+        bound = "≥ " if one.at_least else ""
+        rows, cost = f"{bound}{one.rows:,.0f}", f"{bound}{one.cost / 1e6:,.0f}"
+        lines.append(f"{mark} {name:{width}}  {rows:>14} rows left  {cost:>10} ms")
     if len(considered) > _SHOWN:
         lines.append(f"  and {len(considered) - _SHOWN} more")
     return lines

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import product
 
@@ -73,31 +73,58 @@ def choose_prefilter(
     tests: float,
     seen: float,
     tasks: Callable[[float], float],
+    *,
+    thorough: bool = False,
 ) -> list[Candidate]:
     """All candidates, the cheapest first; the one without a prefilter is among them.
 
     `tests` are the conditions that the matcher tests for each row, `seen` the share of the rows that row elimination
-    leaves, `tasks` how many tasks search so many rows.
+    leaves, `tasks` how many tasks search so many rows. How often conditions between rows hold is asked only if joins
+    could be the cheapest, or if the look is to be `thorough`: Spark needs a job for it.
     """
     rows = statistics.rows * seen
-    bare = statistics.rows * costs.scan / statistics.cores + query_cost(rows, statistics, costs, tests, tasks(rows))
-    found = [Candidate(None, rows, bare)]
-    for form in (Form.MASKS, Form.JOINS) if demand.buckets is not None else (Form.MASKS,):
-        options = [symbol_sets(path, whole=form is Form.MASKS) for path in demand.paths]
-        combined = product(*_fewer(demand, form, options, statistics, costs, seen))
-        for prefilter in dict.fromkeys(make_prefilter(demand, form, sets) for sets in combined):
-            if len(prefilter.symbols) > _MOST_BITS:
-                continue
-            if form is not Form.MASKS and not any(component.joined for component in prefilter.components):
-                # Without conditions between rows a join knows no more than masks, but for the order.
-                continue
-            before, left = prefilter_cost(prefilter, statistics, costs, seen)
-            if min(left, statistics.rows / rows_in_bucket(demand.buckets, statistics)) > _MANY_BUCKETS:
-                prefilter = replace(prefilter, few=False)
-                # All rows are moved to where the buckets are.
-                before += statistics.rows * costs.move / statistics.cores
-            found.append(Candidate(prefilter, left, before + query_cost(left, statistics, costs, tests, tasks(left))))
+
+    def whole(left: float) -> float:
+        return query_cost(left, statistics, costs, tests, tasks(left))
+
+    found = [Candidate(None, rows, statistics.rows * costs.scan / statistics.cores + whole(rows))]
+    found += _weighed(demand, Form.MASKS, statistics, costs, seen, whole)
+    if demand.buckets is not None:
+        never = dict.fromkeys((conditions for _, conditions in joins_of(demand)), 0.0)
+        hopeful = replace(statistics, together=never)
+        joins = list(_weighed(demand, Form.JOINS, hopeful, costs, seen, whole)) if never else []
+        best = min(candidate.cost for candidate in found)
+        if joins and (thorough or min(candidate.cost for candidate in joins) < best):
+            joins = list(_weighed(demand, Form.JOINS, statistics, costs, seen, whole))
+        else:
+            joins = [replace(candidate, at_least=True) for candidate in joins]
+        found += joins
     return sorted(found, key=lambda candidate: candidate.cost)
+
+
+def _weighed(
+    demand: Demand,
+    form: Form,
+    statistics: RowStatistics,
+    costs: PrefilterCosts,
+    seen: float,
+    whole: Callable[[float], float],
+) -> Iterator[Candidate]:
+    """The candidates of one form; `whole` is what the rest of the query costs with so many rows."""
+    options = [symbol_sets(path, whole=form is Form.MASKS) for path in demand.paths]
+    combined = product(*_fewer(demand, form, options, statistics, costs, seen))
+    for prefilter in dict.fromkeys(make_prefilter(demand, form, sets) for sets in combined):
+        if len(prefilter.symbols) > _MOST_BITS:
+            continue
+        if form is not Form.MASKS and not any(component.joined for component in prefilter.components):
+            # Without conditions between rows a join knows no more than masks, but for the order.
+            continue
+        before, left = prefilter_cost(prefilter, statistics, costs, seen)
+        if min(left, statistics.rows / rows_in_bucket(demand.buckets, statistics)) > _MANY_BUCKETS:
+            prefilter = replace(prefilter, few=False)
+            # All rows are moved to where the buckets are.
+            before += statistics.rows * costs.move / statistics.cores
+        yield Candidate(prefilter, left, before + whole(left))
 
 
 def _fewer(

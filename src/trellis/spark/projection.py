@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from pyspark.errors import AnalysisException, ParseException, PySparkException
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
@@ -49,10 +49,11 @@ class Session:
 
     def project(self, frame: DataFrame, expressions: Sequence[tuple[str, Expression]]) -> DataFrame:
         """A DataFrame of named expressions over the columns of another one."""
+        columns = [f"{expression} AS `{_quoted(name)}`" for name, expression in expressions]
         if any(_needs_statement(expression) for _, expression in expressions):
-            columns = ", ".join(f"{expression} AS `{_quoted(name)}`" for name, expression in expressions)
-            return self.run(f"{self.ctes} SELECT {columns} FROM {{trellis_input}}", trellis_input=frame)
-        return frame.select([_column(expression).alias(name) for name, expression in expressions])
+            return self.run(f"{self.ctes} SELECT {', '.join(columns)} FROM {{trellis_input}}", trellis_input=frame)
+        # Each call of a method of Spark's goes to another process, so a text is quicker than columns.
+        return frame.selectExpr(*columns)
 
     def where(self, frame: DataFrame, condition: Expression) -> DataFrame:
         """The rows of a DataFrame for which a condition is true."""
@@ -128,12 +129,6 @@ _BRACES = re.compile(
     r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`[^`]*`|--[^\n]*|/\*.*?\*/|\{(?P<name>\w+)\}|[{}]""", re.DOTALL
 )
 _QUERY = re.compile(r"\(\s*(SELECT|WITH|FROM|VALUES|TABLE)\b", re.IGNORECASE)
-
-
-def _column(expression: Expression) -> Column:
-    if isinstance(expression, e.Column) and len(expression.path) == 1:
-        return F.col(str(expression))
-    return F.expr(str(expression))
 
 
 def _quoted(name: str) -> str:

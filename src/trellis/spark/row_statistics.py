@@ -9,8 +9,9 @@ from __future__ import annotations
 import logging
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from random import Random
 
 from pyspark.errors import PySparkAttributeError, PySparkException
@@ -43,6 +44,8 @@ _CHEAP = frozenset(
 )
 # Of these, a column can be read without the others, or lies in memory.
 _COLUMNAR = re.compile(r"FileScan (parquet|orc)|BatchScan (parquet|orc)|InMemoryTableScan|LocalTableScan|Range \(")
+# Times after the year 9999 are no values of Python's.
+_REFUSALS = (PySparkException, ValueError, OverflowError)
 _UNITS = {"B": 1, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40, "PIB": 2**50, "EIB": 2**60}
 
 
@@ -89,8 +92,7 @@ def survey_source(
     """
     try:
         return _survey_source(frame, session, demand, joined, given)
-    except (PySparkException, ValueError, OverflowError) as problem:
-        # Times after the year 9999 are no values of Python's.
+    except _REFUSALS as problem:
         _LOG.debug("no statistics: %s", problem)
         return "Spark gives no statistics of this input"
 
@@ -161,7 +163,7 @@ def survey(
         partitions=_partitions(hashes, rows) if demand.keys else 1.0,
         span=span,
         shares=shares,
-        together=_shares_together(picks, f"struct<{struct}>", 1 + len(names), session),
+        together=_Together(picks, f"struct<{struct}>", 1 + len(names), session),
         heavy=tuple((value, found / count) for value, found in hashes.most_common(8)) if demand.keys and count else (),
         cores=_cores(session.spark),
     )
@@ -187,14 +189,40 @@ def _size(frame: DataFrame, buckets: Buckets | None, session: Session) -> tuple[
     return _KNOWN[known]
 
 
+class _Together(Mapping[tuple[Expression, ...], float]):
+    """Shares of random rows, one of each variable, for which all conditions between them hold.
+
+    Spark tests them, all conditions in one job, when the first share is asked for: not every choice needs them. What
+    conditions read of a row is a `struct` of its values after those that are `skipped`.
+    """
+
+    def __init__(
+        self, picks: Mapping[tuple[Expression, ...], list[list[Row]]], struct: str, skipped: int, session: Session
+    ) -> None:
+        self._picks, self._struct, self._skipped, self._session = picks, struct, skipped, session
+
+    def __getitem__(self, conditions: tuple[Expression, ...]) -> float:
+        return self._shares[conditions]
+
+    def __iter__(self) -> Iterator[tuple[Expression, ...]]:
+        return iter(self._picks)
+
+    def __len__(self) -> int:
+        return len(self._picks)
+
+    @cached_property
+    def _shares(self) -> dict[tuple[Expression, ...], float]:
+        try:
+            return _shares_together(self._picks, self._struct, self._skipped, self._session)
+        except _REFUSALS as problem:
+            _LOG.debug("no statistics of pairs: %s", problem)
+            return dict.fromkeys(self._picks, 1.0)
+
+
 def _shares_together(
     picks: Mapping[tuple[Expression, ...], list[list[Row]]], struct: str, skipped: int, session: Session
 ) -> dict[tuple[Expression, ...], float]:
-    """The share of random rows, one of each variable, for which all conditions between them hold.
-
-    Spark tests them, all conditions in one job. What conditions read of a row is a `struct` of its values after those
-    that are `skipped`.
-    """
+    """For all conditions, the share of random rows for which they hold."""
     draw = Random(0)
     shares = dict.fromkeys(picks, 1.0)
     tested = [(conditions, rows) for conditions, rows in picks.items() if all(rows)]
