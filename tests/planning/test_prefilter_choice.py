@@ -12,7 +12,7 @@ from trellis.algebra.prefilter import Buckets, Candidate, Form, Scale
 from trellis.algebra.statistics import RowStatistics
 from trellis.analysis.paths import Path
 from trellis.planning.demands import Demand
-from trellis.planning.prefilter import Wish, choose_prefilter, forced_prefilter
+from trellis.planning.prefilter import Wish, choose_prefilter, forced_prefilter, joins_of
 from trellis.planning.prefilter_costs import default_prefilter_costs
 
 KEYS = (Column(("g",)),)
@@ -69,10 +69,11 @@ def test_pairs_of_rows_are_looked_at_only_if_joins_could_win() -> None:
 
     near = Operator("<", (At(Column(("v",)), Place()), At(Column(("v",)), Place(frozenset("A")))))
     single = replace(_demand("A B"), dependent={"B": (near,)}, single=frozenset("AB"))
+    together = Together(dict.fromkeys((conditions for _, conditions in joins_of(single)), 1e-6))
     # With a search that costs much, it pays to look closer.
     for tests, wanted in ((0.5, False), (50.0, True)):
         asked.clear()
-        found = _choose(single, {"A": 0.03, "B": 0.03}, 1e7, tests=tests, together=Together())
+        found = _choose(single, {"A": 0.03, "B": 0.03}, 1e7, tests=tests, together=together)
         joins = [one for one in found if one.prefilter is not None and one.prefilter.form is Form.JOINS]
         assert joins
         assert all(one.at_least is not wanted for one in joins)

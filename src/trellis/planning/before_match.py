@@ -16,6 +16,8 @@ from trellis.planning.slices import Cut, cut_slices, slice_tasks
 
 __all__ = ["Survey", "plan_before_match"]
 
+_LEAST_SHARE = 1e-9
+
 # Statistics of an input, or the reason why there are none.
 Survey = Callable[
     [Demand, list[tuple[tuple[str, ...], tuple[Expression, ...]]], RowStatistics | None], RowStatistics | str
@@ -83,7 +85,8 @@ def _seen(demand: Demand, keep: Expression | None, statistics: RowStatistics) ->
     """The share of the rows that row elimination leaves: those of the variables with conditions."""
     if keep is None:
         return 1.0
-    return min(1.0, sum(statistics.shares.get(name, 1.0) for name in demand.conditions))
+    # Shares that the user gave may be none at all.
+    return min(1.0, _LEAST_SHARE + sum(statistics.shares.get(name, 1.0) for name in demand.conditions))
 
 
 def _prefilter(

@@ -90,7 +90,7 @@ def choose_prefilter(
     found = [Candidate(None, rows, statistics.rows * costs.scan / statistics.cores + whole(rows))]
     found += _weighed(demand, Form.MASKS, statistics, costs, seen, whole)
     if demand.buckets is not None:
-        never = dict.fromkeys((conditions for _, conditions in joins_of(demand)), 0.0)
+        never = dict.fromkeys(statistics.together, 0.0)
         hopeful = replace(statistics, together=never)
         joins = list(_weighed(demand, Form.JOINS, hopeful, costs, seen, whole)) if never else []
         best = min(candidate.cost for candidate in found)

@@ -26,7 +26,7 @@ _SAFE_FUNCTIONS = frozenset(
     "coalesce nullif ifnull nvl nvl2 if least greatest isnull isnotnull isnan nanvl "
     "upper ucase lower lcase length char_length character_length trim ltrim rtrim btrim initcap reverse concat "
     "substring substr left right startswith endswith contains instr replace translate ascii md5 sha1 sha2 "
-    "ceil ceiling floor sqrt exp ln log10 log2 sin cos tan atan degrees radians sign signum hash xxhash64 "
+    "abs ceil ceiling floor sqrt exp ln log10 log2 sin cos tan atan degrees radians sign signum hash xxhash64 "
     "size cardinality array_contains current_date current_timestamp now localtimestamp date_trunc trunc "
     "weekday dayname year month day dayofmonth dayofweek dayofyear hour minute second quarter weekofyear".split()
 )
@@ -66,7 +66,7 @@ def unfailing(expression: Expression, lenient: bool) -> Expression | None:
             part = unfailing(argument, lenient)
             # The least whole number has no opposite; `greatest` passes over NULL. Intervals can be multiplied, too.
             return None if part is None else e.Call("greatest", (part, e.Call("try_multiply", (part, e.Literal("-1")))))
-        case e.Call(function=function) if function.lower() not in _SAFE_FUNCTIONS and function.lower() != "abs":
+        case e.Call(function=function) if function.lower() not in _SAFE_FUNCTIONS:
             return None
         case e.Raw(parts=("CAST(", value, str() as type_)) if not isinstance(value, str):
             part = unfailing(value, lenient)
