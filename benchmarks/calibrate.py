@@ -21,11 +21,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 from statistics import median
-from typing import Any
 
 import numpy as np
 from calibrate_operators import Experiment, experiments, functions
 from calibrate_prefilter import calibrate_prefilter
+from fit import fit
 from segment_data import load
 from segment_engine import prepare
 from segment_plans import forms_of, ndcg
@@ -33,12 +33,6 @@ from segment_templates import TEMPLATES, parameter_sets
 
 from trellis.algebra.segments import Choices, PhysicalNode
 from trellis.planning.segment_costs import Costs, FunctionCost, default_costs
-
-Array = np.ndarray[Any, Any]
-
-_STEPS = 60
-# How strongly constants are held to their old values, against one experiment.
-_HELD = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +120,7 @@ def fitted(old: Costs, runs: list[_Run]) -> Costs:
 
 
 def _solve(flat: dict[str, float], runs: Iterable[_Run], only: str = "") -> dict[str, float]:
-    """Least squares of log(estimated / measured), by Levenberg and Marquardt; constants stay positive."""
+    """The constants whose names begin with `only`, the others known."""
     runs = list(runs)
     used = {name for run in runs for name, count in run.experiment.counts.items() if count > 0}
     names = sorted(name for name in used if name.startswith(only) and flat[name] > 0)
@@ -135,28 +129,8 @@ def _solve(flat: dict[str, float], runs: Iterable[_Run], only: str = "") -> dict
     counts = np.array([[run.experiment.counts.get(name, 0.0) for name in names] for run in runs])
     known = {name: 0.0 if name in names else value for name, value in flat.items()}
     rest = np.array([run.estimated(known) for run in runs])
-    measured = np.array([run.measured for run in runs])
-    start = np.log([flat[name] for name in names])
-    held = math.sqrt(_HELD)
-
-    def residuals(logs: Array) -> tuple[Array, Array]:
-        shares = counts * np.exp(logs)
-        estimated = shares.sum(axis=1) + rest
-        errors = np.concatenate([np.log(estimated / measured), held * (logs - start)])
-        return errors, np.vstack([shares / estimated[:, None], held * np.eye(len(names))])
-
-    logs, damping = start.copy(), 1e-2
-    errors, slopes = residuals(logs)
-    for _ in range(_STEPS):
-        square = slopes.T @ slopes
-        step = np.linalg.solve(square + damping * np.diag(np.diag(square)), -slopes.T @ errors)
-        tried = logs + np.clip(step, -1, 1)
-        new_errors, new_slopes = residuals(tried)
-        if new_errors @ new_errors < errors @ errors:
-            logs, errors, slopes, damping = tried, new_errors, new_slopes, damping / 3
-        else:
-            damping *= 4
-    return {**flat, **dict(zip(names, np.exp(logs).tolist(), strict=True))}
+    found = fit(counts, rest, np.array([run.measured for run in runs]), np.array([flat[name] for name in names]))
+    return {**flat, **dict(zip(names, found.tolist(), strict=True))}
 
 
 # Output.

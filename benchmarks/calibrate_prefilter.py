@@ -14,13 +14,14 @@ import json
 import tempfile
 import time
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from statistics import median
 from unittest import mock
 
 import numpy as np
 from bench import noop, spark_session
+from fit import fit
 from prefilter_data import choices_of, generate, sample_path
 from prefilter_queries import DEFINITIONS, Query, instances
 from prefilter_runs import plan
@@ -33,9 +34,6 @@ from trellis.planning.prefilter_costs import PrefilterCosts, default_prefilter_c
 __all__ = ["calibrate_prefilter"]
 
 _NAMES = tuple(field.name for field in fields(PrefilterCosts))
-# How strongly constants are held to their old values, against one run.
-_HELD = 0.05
-_STEPS = 40
 _PATTERNS = ("(A Z* B Z* C)", "(A B C D E F G)")
 _INSTANCES = 1
 
@@ -100,24 +98,10 @@ def _measure(query: Query, frame: DataFrame) -> Iterator[_Run]:
 
 
 def _fitted(runs: list[_Run], old: PrefilterCosts) -> PrefilterCosts:
-    """The constants whose sums come nearest to the measured times in ratios, none of them negative.
-
-    Ratios are made linear around the present estimate, step by step.
-    """
     counts = np.array([[run.counts[name] for name in _NAMES] for run in runs])
     measured = np.array([run.seconds * 1e9 for run in runs])
-    start = np.array([getattr(old, name) for name in _NAMES])
-    logs = np.log(start)
-    for _ in range(_STEPS):
-        values = np.exp(logs)
-        estimated = counts @ values
-        slopes = counts * values / estimated[:, None]
-        wrong = np.log(measured / estimated)
-        held = _HELD * np.eye(len(_NAMES))
-        matrix = np.vstack([slopes, held])
-        target = np.concatenate([wrong, _HELD * (np.log(start) - logs)])
-        logs = logs + 0.5 * np.linalg.lstsq(matrix, target, rcond=None)[0]
-    return replace(old, **{name: float(value) for name, value in zip(_NAMES, np.exp(logs), strict=True)})
+    found = fit(counts, np.zeros(len(runs)), measured, np.array([getattr(old, name) for name in _NAMES]))
+    return PrefilterCosts(*found.tolist())
 
 
 def _print(runs: list[_Run], old: PrefilterCosts, new: PrefilterCosts) -> None:
