@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from trellis.algebra import expression as e
 from trellis.algebra.expression import Expression
-from trellis.algebra.plan import ScanPlan
+from trellis.algebra.plan import BesidePlan, ScanPlan
 from trellis.analysis.binding import bind
 from trellis.analysis.schema import Schema
 from trellis.languages.match_recognize import parse_clause_text
@@ -49,15 +49,42 @@ def run(
         # Python's sort is stable, so the least significant key comes first.
         projected.sort(key=_sort_key(name, descending, nulls_first), reverse=descending)
     types = dict(schema)
+    expressions = dict(plan.projected)
+    if plan.beside is not None:
+        projected, expressions = _beside(plan, plan.beside, projected)
     columns = {
         name: pa.array([row[name] for row in projected], _arrow_type(type_of(expression, types)))
-        for name, expression in plan.projected
+        for name, expression in expressions.items()
     }
     table = pa.table(columns) if columns else pa.table({"none": pa.nulls(len(rows))})
     matched: list[dict[str, Any]] = []
     for batch in match_batches(plan.match, iter(table.to_batches(max_chunksize=batch_rows))):
         matched.extend(batch.to_pylist())
     return [{name: evaluate(expression, row) for name, expression in plan.finished} for row in matched]
+
+
+def _beside(
+    plan: ScanPlan, beside: BesidePlan, ordered: list[dict[str, Any]]
+) -> tuple[list[dict[str, Any]], dict[str, Expression]]:
+    """The rows that are kept, and what their columns are as expressions over one row, for their types."""
+    kept = []
+    series = [[row[key] for key in plan.match.keys] for row in ordered]
+    for number, row in enumerate(ordered):
+        there = dict(row)
+        for name, source, shift in beside.columns:
+            at = number + shift
+            same = 0 <= at < len(ordered) and series[at] == series[number]
+            there[name] = ordered[at][source] if same else None
+        if evaluate(beside.keep, there):
+            late = {name: evaluate(expression, there) for name, expression in beside.projected}
+            kept.append({**row, **late})
+    sources = dict(plan.projected)
+    values = {**sources, **{name: sources[source] for name, source, _ in beside.columns}}
+
+    def in_place(node: Expression) -> Expression:
+        return values[node.path[0]] if isinstance(node, e.Column) else e.rebuild(node, in_place)
+
+    return kept, {**sources, **{name: in_place(expression) for name, expression in beside.projected}}
 
 
 def _arrow_type(type_: str) -> pa.DataType:
@@ -109,6 +136,12 @@ def evaluate(expression: Expression, row: Row) -> Any:
                 if evaluate(condition, row):
                     return evaluate(value, row)
             return None if otherwise is None else evaluate(otherwise, row)
+        case e.Call(
+            function="try_add" | "try_subtract" | "try_multiply" | "try_divide" as function, arguments=arguments
+        ):
+            symbol = {"try_add": "+", "try_subtract": "-", "try_multiply": "*", "try_divide": "/"}[function]
+            divisor = evaluate(arguments[1], row)
+            return None if symbol == "/" and not divisor else _operator(symbol, arguments, row)
         case e.Call(function=function, arguments=arguments):
             return _call(function, [evaluate(argument, row) for argument in arguments])
         case e.Raw(parts=("CAST(", value, str() as rest)):

@@ -201,6 +201,55 @@ def test_parameters_and_subqueries(spark: SparkSession, events: DataFrame) -> No
     assert all(rows == found[0] for rows in found)
 
 
+BESIDE = [
+    ("A Z* D", "D AS v > prev(v)", "A.v AS a, D.v AS d, prev(D.v) AS p"),
+    ("A Z* D Z* B", "D AS next(k) < k AND v >= A.v, B AS k = 'b'", "D.n AS d, next(B.k, 2) AS q, MATCH_NUMBER() AS m"),
+    ("A (Z* D)+", "D AS v > 1 + coalesce(prev(v, 2), 0)", "count(D.*) AS n, upper(prev(A.k)) AS p"),
+    ("A Z* D", "D AS prev(`day`) < ts AND v > 3", "next(coalesce(D.g, 'none')) AS x, D.v AS d"),
+    ("A Z* D", "D AS 6 / (1 + prev(v)) > v", "D.v AS d, prev(D.g) AS p"),
+]
+
+
+@pytest.mark.connect
+@pytest.mark.parametrize(("pattern", "define", "measures"), BESIDE)
+@pytest.mark.parametrize("partition", ["", "PARTITION BY g", "PARTITION BY CAST(n % 3 AS DOUBLE) / 2, g"])
+def test_rows_beside(events: DataFrame, pattern: str, define: str, measures: str, partition: str) -> None:
+    # Many rows have one n: what stands beside a row is settled by the other columns, with the rule and without.
+    clause = f"{partition} ORDER BY n DESC MEASURES {measures} PATTERN ({pattern}) DEFINE A AS k = 'a', {define}"
+    text = f"SELECT * FROM {{t}} MATCH_RECOGNIZE ({clause})"
+    assert "computed before" in trellis.explain(text, t=events)
+    found = find(events, clause)
+    assert found
+    assert found == find(events, clause, {"off": ["eliminate_rows"]})
+
+
+@pytest.mark.parametrize("condition", ["6 / prev(v) > 1", "k = 'b' AND 6 / prev(A.v) > 1"])
+def test_rows_beside_fail_as_without_the_rule(events: DataFrame, condition: str) -> None:
+    clause = f"ORDER BY n MEASURES D.v AS d PATTERN (A Z* D) DEFINE A AS k = 'a', D AS {condition}"
+    assert "computed before" in trellis.explain(f"SELECT * FROM {{t}} MATCH_RECOGNIZE ({clause})", t=events)
+    for hints in (None, OFF):
+        with pytest.raises(Exception, match="divides by zero"):
+            find(events, clause, hints)
+        if "A.v" in condition:
+            # Nobody looks before a row of A where there is none.
+            assert find(events, clause.replace("k = 'a'", "k = 'none'"), hints) == []
+
+
+def test_rows_beside_are_sorted_once(spark: SparkSession, events: DataFrame) -> None:
+    for keys, exchange in (("PARTITION BY g", "hashpartitioning"), ("", "SinglePartition")):
+        text = (
+            f"SELECT * FROM {{t}} MATCH_RECOGNIZE ({keys} ORDER BY n MEASURES D.v AS d PATTERN (A Z* D) "
+            "DEFINE A AS k = 'a', D AS v > prev(v) + 3)"
+        )
+        found = trellis.sql(text, t=events)
+        found.collect()
+        plan = found._jdf.queryExecution().executedPlan().toString().split("== Initial Plan ==")[0]  # type: ignore[operator]
+        assert plan.count("Exchange ") == plan.count(exchange) == 1
+        assert plan.count("Sort [") == plan.count("Window [") == 1
+        counted = trellis.explain(text, t=events, analyze=True).split("rows in")[1].split()[0]
+        assert 0 < int(counted) < 150
+
+
 def test_columns_with_strange_names(spark: SparkSession) -> None:
     rows = [(n, n % 3, "a b"[n % 3], float(n)) for n in range(40)]
     frame = spark.createDataFrame(rows, "`the time` int, `k.1` int, `kind``s` string, x double")

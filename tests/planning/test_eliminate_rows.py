@@ -34,6 +34,20 @@ DROPPED = [
     ("A Z* {- B -}", {}),
     ("A Z* B", {"measures": "MATCH_NUMBER() AS n, first(t) AS f", "skip": "SKIP TO NEXT ROW"}),
 ]
+BESIDE = [
+    ("A Z* B", {"measures": "prev(last(B.v)) AS p, next(A.k, 2) AS q"}),
+    ("A Z* B", {"measures": "coalesce(prev(A.v), -1) AS p, prev(A.v + 1) AS q, next(coalesce(B.k, 'none')) AS r"}),
+    ("A Z* D", {"define": "D AS v > prev(v)"}),
+    ("A Z* D", {"define": "D AS next(v) = 2", "measures": "D.v AS d, prev(D.v) AS p"}),
+    ("A Z* D", {"define": "D AS k = 'b' AND v >= prev(A.v)", "skip": "SKIP TO NEXT ROW"}),
+    ("A Z* D", {"define": "D AS coalesce(prev(v), 1) = 1", "measures": "D.t AS t"}),
+    ("A Z* D", {"define": "D AS k > prev(k) OR k < next(k)", "measures": "D.k AS k, count(D.*) AS n"}),
+    ("A (Z* D)+", {"define": "D AS v > prev(v, 2) AND v >= first(D.v)", "measures": "sum(D.v) AS s"}),
+    (
+        "A Z* D Z* B",
+        {"define": "D AS v + prev(v) > 2 AND D.v >= A.v", "measures": "CLASSIFIER() AS c, MATCH_NUMBER() AS n"},
+    ),
+]
 KEPT = [
     ("A B Z* C", {}, "a dropped row between A and B would make a new match"),
     ("A Z* B+", {}, "between two rows of B"),
@@ -49,7 +63,7 @@ KEPT = [
     ("A Z* B", {"measures": "count(*) AS n"}, "all rows are counted"),
     ("A Z* B", {"measures": "count(Z.v) AS n"}, "Z is counted"),
     ("A Z* B", {"measures": "last(v, 1) AS p"}, "the last row but one may be a Z"),
-    ("A Z* B", {"measures": "prev(last(B.v)) AS p"}, "the row before B"),
+    ("A Z* B", {"measures": "prev(classifier(B)) AS p"}, "the name of the row before B"),
     ("A Z* B", {"rows": "ALL ROWS"}, "all rows are shown"),
     ("A Z* B Z* C", {"skip": "SKIP TO LAST Z"}, "the search goes on at a Z"),
     ("A Z* B", {"define": "Z AS v > 0"}, "Z has a condition"),
@@ -64,17 +78,30 @@ def test_dropped(pattern: str, more: dict[str, str]) -> None:
     assert local.plan_clause(clause, SCHEMA, off=["eliminate_rows"]).before.keep is None
 
 
+@pytest.mark.parametrize(("pattern", "more"), BESIDE)
+def test_dropped_after_what_stands_beside_is_computed(pattern: str, more: dict[str, str]) -> None:
+    plan = local.plan_clause(_clause(pattern, **more), SCHEMA)
+    assert plan.before.keep is None
+    assert plan.beside is not None
+    assert all(place.shift == 0 for place in (*plan.match.places, *plan.match.measure_places))
+    assert local.plan_clause(_clause(pattern, **more), SCHEMA, off=["eliminate_rows"]).beside is None
+
+
 @pytest.mark.parametrize(("pattern", "more", "why"), KEPT)
 def test_kept(pattern: str, more: dict[str, str], why: str) -> None:
-    assert local.plan_clause(_clause(pattern, **more), SCHEMA).before.keep is None, why
+    plan = local.plan_clause(_clause(pattern, **more), SCHEMA)
+    assert plan.before.keep is None, why
+    assert plan.beside is None, why
 
 
-@pytest.mark.parametrize(("pattern", "more"), DROPPED)
-@pytest.mark.parametrize("within", [None, 3])
-def test_same_rows(pattern: str, more: dict[str, str], within: int | None) -> None:
+@pytest.mark.parametrize(("pattern", "more"), [*DROPPED, *BESIDE])
+@pytest.mark.parametrize("change", ["", "WITHIN", "PARTITION BY"])
+def test_same_rows(pattern: str, more: dict[str, str], change: str) -> None:
     clause = _clause(pattern, **more)
-    if within:
-        clause = clause.replace(" DEFINE", f" WITHIN {within} DEFINE")
+    if change == "WITHIN":
+        clause = clause.replace(" DEFINE", " WITHIN 3 DEFINE")
+    elif change == "PARTITION BY":
+        clause = f"PARTITION BY t % 2 {clause}"
     draw = random.Random(7)
     for _ in range(60):
         rows = [

@@ -116,6 +116,13 @@ def unpartitioned_cases(draw: DrawFn) -> Case:
     return finished(draw, query, key, worlds)
 
 
+@st.composite
+def spaced_cases(draw: DrawFn) -> Case:
+    """Queries with gaps of `Z*` that nobody sees, or hardly anybody, over one small table."""
+    query, key = draw_query(draw, draw(st.sampled_from(((), ("g",)))), spaced=True)
+    return finished(draw, query, key, [draw_world(draw, 0, 12)])
+
+
 def finished(draw: DrawFn, query: NaiveQuery, key: str, worlds: list[list[Row]]) -> Case:
     shift_keys(draw, query, key, worlds)
     if len(query.order_by) == 1:
@@ -199,11 +206,11 @@ def equalize_ties(query: NaiveQuery, worlds: list[list[Row]]) -> None:
 # ------------------------------------------------------------------------------------------------------------ queries
 
 
-def draw_query(draw: DrawFn, partition_by: tuple[str, ...]) -> tuple[NaiveQuery, str]:
-    """A query and the type of its order key."""
-    key = draw(st.sampled_from(("int",) * 6 + ("bigint", "double", "date", "timestamp")))
-    pattern = draw(st.sampled_from(("shape",) * 9 + ("any",)))
-    pattern = draw_shape(draw) if pattern == "shape" else draw(patterns())
+def draw_query(draw: DrawFn, partition_by: tuple[str, ...], *, spaced: bool = False) -> tuple[NaiveQuery, str]:
+    """A query and the type of its order key, a number if `spaced`."""
+    key = draw(st.sampled_from(("int",) * 6 + ("bigint", "double") + ("date", "timestamp") * (not spaced)))
+    pattern = "spaced" if spaced else draw(st.sampled_from(("shape",) * 9 + ("any",)))
+    pattern = draw(patterns()) if pattern == "any" else draw_shape(draw, spaced=spaced)
     names = tuple(sorted(variables(pattern)))
     subsets = draw_subsets(draw, names) if draw(st.sampled_from((False, False, True))) else ()
     descending = draw(st.sampled_from((False, False, False, True)))
@@ -211,7 +218,11 @@ def draw_query(draw: DrawFn, partition_by: tuple[str, ...]) -> tuple[NaiveQuery,
     if draw(st.sampled_from((True, True, True, False))):
         id_descending = draw(st.booleans())
         order.append(("id", id_descending, not id_descending))
-    modes = ["ONE"] * 6 + ["ALL", "ALL_OMIT_EMPTY"] + ["ALL_WITH_UNMATCHED"] * (not has_exclusion(pattern))
+    modes = (
+        ["ONE"] * (30 if spaced else 6)
+        + ["ALL", "ALL_OMIT_EMPTY"]
+        + ["ALL_WITH_UNMATCHED"] * (not has_exclusion(pattern))
+    )
     query = NaiveQuery(
         pattern=pattern,
         subsets=subsets,
@@ -221,7 +232,8 @@ def draw_query(draw: DrawFn, partition_by: tuple[str, ...]) -> tuple[NaiveQuery,
         within=draw_within(draw, key),
     )
     query = replace(query, define=draw_define(draw, query, key))
-    query = replace(query, measures=draw_measures(draw, query))
+    manners = ("quiet",) * 3 + (("neighbours",) * 3 if spaced else ("neighbours", "loud", "loud"))
+    query = replace(query, measures=draw_measures(draw, query, draw(st.sampled_from(manners))))
     free = free_variables(query)
     listed = (*names, *(name for name in names if name not in free), *(name for name, _ in subsets))
     skips: list[tuple[str, ...]] = [("PAST_LAST_ROW",)] * 5 + [("NEXT_ROW",)] * 4
@@ -246,7 +258,7 @@ def amount(key: str, number: int) -> int:
 A, B, C, D, Y, Z = (("var", name) for name in "ABCDYZ")
 
 
-def draw_shape(draw: DrawFn) -> Pattern:
+def draw_shape(draw: DrawFn, *, spaced: bool = False) -> Pattern:
     """One of the patterns that the rules are about, or one that only looks like it; quantifiers may be reluctant."""
 
     def star(body: Pattern) -> Pattern:
@@ -295,7 +307,16 @@ def draw_shape(draw: DrawFn) -> Pattern:
     ]
     anchored = [cat(("start",), A, z, B), cat(A, z, B, ("end",)), cat(A, z, alt(B, ("end",)))]
     others = [*anchored, opt(cat(A, z, B)), alt(cat(A, z, B), ("empty",)), cat(star(A), star(B)), cat(A), plus(A)]
-    family = draw(st.sampled_from([common] * 6 + [optional, loops, loops, twice, gaps, gaps, others]))
+    between = [
+        cat(A, z, B, z, C),
+        cat(A, z, B),
+        cat(A, z, alt(B, C)),
+        cat(A, z, B, z, A),
+        alt(cat(A, z, B), cat(B, z, A)),
+    ]
+    between += [cat(A, plus(cat(z, B))), cat(A, star(cat(z, B)), z, C), cat(A, z, ("excl", B)), rep(cat(A, z, B), 1, 1)]
+    families = [common] * 6 + [optional, loops, loops, twice, gaps, gaps, others]
+    family = draw(st.sampled_from([between] * 9 + [loops, gaps] if spaced else families))
     return draw(st.sampled_from(family))
 
 
@@ -444,11 +465,10 @@ def last_variables(pattern: Pattern) -> set[str]:
 # ----------------------------------------------------------------------------------------------------------- measures
 
 
-def draw_measures(draw: DrawFn, query: NaiveQuery) -> tuple[tuple[str, Expr], ...]:
+def draw_measures(draw: DrawFn, query: NaiveQuery, manner: str) -> tuple[tuple[str, Expr], ...]:
     """Quiet measures tell nothing of the rows of free variables and of rows outside; loud ones may tell anything."""
     names = tuple(sorted(variables(query.pattern)))
     quiet = tuple(name for name in names if name not in free_variables(query)) or names
-    manner = draw(st.sampled_from(("quiet", "quiet", "quiet", "neighbours", "loud", "loud")))
     referred = names + tuple(name for name, _ in query.subsets) if manner == "loud" else quiet
     # ONE ROW PER MATCH without any column would be no table.
     count = draw(st.integers(1 if query.rows_per_match == "ONE" else 0, 5))

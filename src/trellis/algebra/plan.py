@@ -15,6 +15,7 @@ from trellis.algebra.query import RowsPerMatch, SkipTo
 
 __all__ = [
     "AggregateSpec",
+    "BesidePlan",
     "Condition",
     "First",
     "Gather",
@@ -283,6 +284,19 @@ class PairPlan:
     row: str
 
 
+@dataclass(frozen=True, slots=True)
+class BesidePlan:
+    """What stands beside a row, computed of the sorted rows before some of them are dropped.
+
+    `columns` are named values of other rows: a column before the exchange, and how many rows on (back, if negative).
+    `projected` are columns for the matcher that read them, `keep` is the condition of rows that somebody sees.
+    """
+
+    columns: tuple[tuple[str, str, int], ...]
+    projected: tuple[tuple[str, Expression], ...]
+    keep: Expression
+
+
 M = TypeVar("M")
 
 
@@ -290,7 +304,8 @@ M = TypeVar("M")
 class ScanPlan(Generic[M]):
     """A query as Spark runs it: drop rows, project, exchange and sort, match, finish.
 
-    `before` says which rows are dropped, and how series are cut; `partition_keys` are those of the query.
+    `before` says which rows are dropped, and how series are cut; `beside` what happens between sort and match;
+    `partition_keys` are those of the query.
 
     `projected` are the columns before the exchange, `sorted_by` the sort (column, descending, nulls first),
     `shipped` the columns that the matcher (`match`) reads, `finished` the columns of the result over its outputs.
@@ -305,3 +320,4 @@ class ScanPlan(Generic[M]):
     pairs: PairPlan | None = None
     before: BeforeMatch = field(default_factory=BeforeMatch)
     partition_keys: tuple[Expression, ...] = ()
+    beside: BesidePlan | None = None

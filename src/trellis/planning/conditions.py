@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import reduce
 
@@ -40,13 +40,23 @@ class Conditions:
     hoisted: tuple[str, ...]
 
 
-def plan_conditions(bound: BoundQuery, columns: Columns, hints: Hints, *, lenient: bool) -> Conditions:
-    """Split every condition into what Spark computes and what kernels compute."""
+def plan_conditions(
+    bound: BoundQuery,
+    columns: Columns,
+    hints: Hints,
+    *,
+    lenient: bool,
+    settle: Callable[[Expression], Expression] | None = None,
+) -> Conditions:
+    """Split every condition into what Spark computes and what kernels compute; `settle` changes what is split."""
     split: dict[str, Expression] = {}
     for variable, expression in bound.conditions:
         spread = _spread_labels(expression, bound.variables)
         split[variable] = hoist_slots(spread) if hints.on("hoist_slots") else _settle(spread)
     hoisted = tuple(name for name, _ in bound.conditions if hints.on("hoist_slots") and _has_functions(split[name]))
+    written = {} if settle is None else {variable: str(condition) for variable, condition in split.items()}
+    if settle is not None:
+        split = {variable: settle(condition) for variable, condition in split.items()}
     columns.learn(_values(split))
     slots = Slots(bound.variables)
     split = {
@@ -55,7 +65,7 @@ def plan_conditions(bound: BoundQuery, columns: Columns, hints: Hints, *, lenien
     }
     builder = ProgramBuilder(columns, slots)
     planned = tuple(_plan(variable, split.get(variable), builder, columns) for variable in bound.variables)
-    planned = _pack(planned, split, columns)
+    planned = tuple(replace(one, text=written.get(one.variable, one.text)) for one in _pack(planned, split, columns))
     places, aggregates = tuple(builder.places), tuple(builder.aggregates)
     sets = sets_of(places, aggregates)
     reads = {}

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from trellis.algebra import expression as e
 from trellis.algebra.expression import Expression
 from trellis.algebra.plan import (
+    BesidePlan,
     Condition,
     Gather,
     ListAggregate,
@@ -44,6 +45,22 @@ def describe(query: Query, plan: ScanPlan[MatchPlan]) -> str:
     return "\n\n".join("\n".join([f"== {title} ==", *lines]) for title, lines in sections)
 
 
+def _names_beside(beside: BesidePlan, names: Mapping[str, str]) -> dict[str, str]:
+    """What the columns are that stand beside a row, and what is made of them; under "" the rows that are kept."""
+    texts = dict(names)
+    for name, source, shift in beside.columns:
+        steps = "" if abs(shift) == 1 else f", {abs(shift)}"
+        texts[name] = f"{'PREV' if shift < 0 else 'NEXT'}({names[source]}{steps})"
+
+    def written(node: Expression) -> Expression:
+        if not isinstance(node, e.Column):
+            return e.rebuild(node, written)
+        text = texts[node.path[0]]
+        return e.Raw((f"({text})" if " " in text else text,))
+
+    return {name: str(written(expression)) for name, expression in (*beside.projected, ("", beside.keep))}
+
+
 def _conditions(conditions: Sequence[Condition]) -> list[str]:
     width = max((len(condition.variable) for condition in conditions), default=0)
     where = [f"{_WHERE[condition.where]}{', slow' if condition.slow else ''}" for condition in conditions]
@@ -58,22 +75,30 @@ def _steps(plan: ScanPlan[MatchPlan], names: dict[str, str]) -> list[str]:
     """The steps, the last one first, as Spark prints its plans."""
     if plan.match.slices is not None:
         names = {**names, plan.match.slices.number: "slice"}
+    late = {} if plan.beside is None else _names_beside(plan.beside, names)
+    names = {**names, **late}
     keys = [names[key] for key in plan.match.keys]
     exchange = f"by {', '.join(keys)}" if keys else "to one partition"
     order = [
         f"{names[name]}{' DESC' if descending else ''}{'' if nulls_first != descending else _nulls(nulls_first)}"
         for name, descending, nulls_first in plan.sorted_by
     ]
+    projected = [name for name in names if name not in late]
+    steps = [
+        *([] if plan.beside is None else [("Keep", late[""])]),
+        ("Sort", ", ".join(order) or "nothing"),
+        ("Exchange", exchange),
+        ("Project", ", ".join(names[name] for name in projected) or "nothing"),
+    ]
+    first = "   " * (len(steps) + 1)
     return [
         f"Finish    {', '.join(_named(plan.finished, names, plan.match))}",
         f"+- Match     {_match(plan.match)}",
         *(f"   |         {line}" for line in _search(plan.match)),
-        f"   +- Sort      {', '.join(order) or 'nothing'}",
-        f"      +- Exchange  {exchange}",
-        f"         +- Project   {', '.join(names.values()) or 'nothing'}",
-        *(f"            +- Pairs     {value}: for all pairs of rows, slow" for _, value in _pairs(plan)),
-        *([] if plan.before.keep is None else [f"            +- Keep      {plan.before.keep}"]),
-        *([] if plan.before.prefilter is None else [f"            +- Prefilter {plan.before.prefilter}"]),
+        *(f"{'   ' * depth}+- {step:<9} {text}" for depth, (step, text) in enumerate(steps, 1)),
+        *(f"{first}+- Pairs     {value}: for all pairs of rows, slow" for _, value in _pairs(plan)),
+        *([] if plan.before.keep is None else [f"{first}+- Keep      {plan.before.keep}"]),
+        *([] if plan.before.prefilter is None else [f"{first}+- Prefilter {plan.before.prefilter}"]),
     ]
 
 

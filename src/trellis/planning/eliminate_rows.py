@@ -13,7 +13,8 @@ that fulfil no other variable's condition on single rows. Why nothing changes, c
 4. *No match begins or ends with a Z*: else dropped rows could begin a match, or a match would end elsewhere and AFTER
    MATCH SKIP go on elsewhere. Patterns without variables are out for the same reason: an empty match begins everywhere.
 5. *Nobody sees a Z*: no measure, condition, aggregate or skip reads its rows, or all rows of the match, or the rows
-   beside one (PREV, NEXT), ONE ROW PER MATCH. The first and the last row of a match may be read: they are no Z.
+   beside one (PREV, NEXT), ONE ROW PER MATCH. The first and the last row of a match may be read: they are no Z. What
+   stands beside a row may be read where it is computed before rows are dropped (beside.py): it is a column then.
 6. *No anchor*: `^` and `$` ask for the first and the last row of the series, and that might be dropped.
 
 WITHIN compares the first row with the others in order, so it needs nothing of its own.

@@ -38,6 +38,7 @@ from trellis.algebra.plan import (
 from trellis.algebra.segments import SegmentPlan
 from trellis.execution.functions import UserFunction
 from trellis.kernels import opcodes as o
+from trellis.spark.beside import sort_and_keep
 from trellis.spark.counts import Counts
 from trellis.spark.pairs import add_pairs, sort_column
 from trellis.spark.prefilter import apply_prefilter
@@ -68,7 +69,7 @@ def run_scan(
     match, slices = plan.match, before.slices
     projected = session.project(frame, plan.projected)
     if counts is not None:
-        projected = counts.watch(projected, "rows in")
+        projected = projected if plan.beside is not None else counts.watch(projected, "rows in")
         match = replace(match, outputs=(*match.outputs, ("__first", First())))
     if slices is not None and match.slices is not None:
         spec = match.slices
@@ -80,11 +81,14 @@ def run_scan(
             match = replace(match, outputs=(*match.outputs, *marks_of(match)))
     keys = [F.col(name) for name in plan.match.keys]
     exchanged = projected.repartition(*keys) if keys else projected.repartition(1)
-    order = [sort_column(*key) for key in plan.sorted_by]
-    ordered = exchanged.sortWithinPartitions(*order) if order else exchanged
-    shipped = ordered.select(*plan.shipped)
+    if plan.beside is not None:
+        shipped = sort_and_keep(exchanged, plan, session)
+        shipped = shipped if counts is None else counts.watch(shipped, "rows in")
+    else:
+        order = [sort_column(*key) for key in plan.sorted_by]
+        shipped = (exchanged.sortWithinPartitions(*order) if order else exchanged).select(*plan.shipped)
     function = _Match(match) if isinstance(match, MatchPlan) else _Segments(match, dict(users or {}))
-    matched = shipped.mapInArrow(function, _schema(match, projected.schema))
+    matched = shipped.mapInArrow(function, _schema(match, (projected if plan.beside is None else shipped).schema))
     if slices is not None and match.slices is not None and match.slices.resolve:
         matched = resolve(matched, match)
     if counts is not None:
