@@ -20,7 +20,17 @@ from report import table
 
 __all__ = ["page", "write_page"]
 
-REASONS: dict[str, str] = {}
+REASONS: dict[str, str] = {
+    "selective queries: whole query against a plain filtered scan of the same columns": (
+        "Only row elimination reads the data once. Masks read it twice: few columns to find the buckets, then the rows "
+        "in them. Before that, planning looks at a sample, which alone takes about as long as the scan: 0.3 s against "
+        "0.3 to 0.5 s on this table. On larger tables the share of planning falls; the second read stays."
+    ),
+    "unpartitioned, 30-minute window, two cores against one": (
+        "`local[1]` is no single core: while the JVM reads and sorts, the Python worker searches, on the second core. "
+        "With both held on one processor the ratio is the second figure."
+    ),
+}
 """Why a bar is missed, by the name of the bar. Written by hand; all else on the page follows from the figures."""
 
 _MAIN = "generated"

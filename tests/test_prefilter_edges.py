@@ -93,6 +93,28 @@ def test_rows_that_the_input_does_not_have(spark: SparkSession) -> None:
         check(joined, clause, [(0, 2)])
 
 
+@pytest.mark.parametrize("condition", ["k = 'b' AND prev(6 / v) > 1", "v = 2 AND 6 / prev(v) > 1"])
+def test_rows_before_that_nobody_looks_at(spark: SparkSession, condition: str) -> None:
+    """The first condition spares the second one the rows where it divides by zero."""
+    frame = spark.createDataFrame([(0, "a", 1), (1, "x", 0), (2, "x", 1), (3, "b", 2)], "t int, k string, v int")
+    check(
+        frame,
+        f"ORDER BY t MEASURES A.t AS a, B.t AS b PATTERN (A Z* B) DEFINE A AS k = 'a', B AS {condition}",
+        [(0, 3)],
+    )
+
+
+@pytest.mark.parametrize("condition", ["s = 1", "s + 0 < 3", "coalesce(s, 0) = 1", "abs(s) = 1"])
+def test_texts_that_are_no_numbers(spark: SparkSession, condition: str) -> None:
+    """Spark casts a text that stands beside a number; below the join is one that is no number."""
+    left = spark.createDataFrame(
+        [(0, "a", "1", 1), (1, "a", "no", 1), (2, "b", "1", 1), (3, "b", "5", 1)], "t int, k string, s string, v int"
+    )
+    joined = left.join(spark.createDataFrame([(0,), (2,), (3,)], "u int"), F.expr("t = u"))
+    clause = f"ORDER BY t MEASURES A.t AS a, B.t AS b PATTERN (A Z* B) WITHIN 5 DEFINE A AS k = 'a', B AS {condition}"
+    check(joined, clause, [(0, 2)])
+
+
 @pytest.mark.parametrize("condition", ["v + 1 < 0", "CAST(v AS TINYINT) = -1", "-v + 1 = v + 3", "abs(v) > 5"])
 def test_numbers_that_run_over_without_ansi_mode(spark: SparkSession, condition: str) -> None:
     rows = [(0, "a", 1), (1, "x", 2), (2, "b", 2**31 - 1), (3, "a", 1), (4, "b", -1), (5, "a", 3), (6, "b", 9)]

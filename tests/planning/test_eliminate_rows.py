@@ -41,6 +41,7 @@ BESIDE = [
     ("A Z* D", {"define": "D AS next(v) = 2", "measures": "D.v AS d, prev(D.v) AS p"}),
     ("A Z* D", {"define": "D AS k = 'b' AND v >= prev(A.v)", "skip": "SKIP TO NEXT ROW"}),
     ("A Z* D", {"define": "D AS coalesce(prev(v), 1) = 1", "measures": "D.t AS t"}),
+    ("A Z* D", {"define": "D AS prev(coalesce(v, 1) + 1) > 2 AND k = 'b'", "measures": "D.t AS t"}),
     ("A Z* D", {"define": "D AS k > prev(k) OR k < next(k)", "measures": "D.k AS k, count(D.*) AS n"}),
     ("A (Z* D)+", {"define": "D AS v > prev(v, 2) AND v >= first(D.v)", "measures": "sum(D.v) AS s"}),
     (

@@ -23,6 +23,7 @@ from trellis.analysis.condition_kinds import classify
 from trellis.planning.columns import Columns
 from trellis.planning.demands import has_reserved_names
 from trellis.planning.eliminate_rows import eliminate_rows
+from trellis.planning.unfailing import Safety
 
 __all__ = ["Beside", "eliminate_beside"]
 
@@ -36,8 +37,8 @@ class Beside:
     values: dict[tuple[Expression, int], e.Column] = field(default_factory=dict)
     keep: Expression = _ROW
 
-    def condition(self, expression: Expression) -> Expression:
-        """A condition with columns in place of PREV and NEXT."""
+    def by_slot(self, expression: Expression) -> Expression:
+        """The expression with columns in place of PREV and NEXT: of whatever Spark computes of their rows already."""
         match expression:
             case At(value=value, place=place, absent=absent) if place.shift and _reads_columns_alone(value):
                 moved: Expression = self._column(value, place.shift)
@@ -47,10 +48,10 @@ class Beside:
             case At() | e.BoundAggregate():
                 return expression
             case _:
-                return e.rebuild(expression, self.condition)
+                return e.rebuild(expression, self.by_slot)
 
-    def measure(self, expression: Expression) -> Expression:
-        """A measure with columns in place of PREV and NEXT; functions of them are still computed after the match."""
+    def by_column(self, expression: Expression) -> Expression:
+        """As `by_slot`, but of columns of the input alone: functions of them stay outside, and fail only there."""
         match expression:
             case At(value=value, place=place) if place.shift and _reads_columns_alone(value):
                 shift, there = place.shift, replace(place, shift=0)
@@ -66,7 +67,7 @@ class Beside:
             case At() | e.BoundAggregate():
                 return expression
             case _:
-                return e.rebuild(expression, self.measure)
+                return e.rebuild(expression, self.by_column)
 
     def __str__(self) -> str:
         own = {column: key for key, column in self.values.items()}
@@ -129,17 +130,19 @@ class Beside:
         return e.rebuild(expression, self._in_place)
 
 
-def eliminate_beside(bound: BoundQuery, instructions: tuple[Instruction, ...], lenient: bool) -> Beside | None:
+def eliminate_beside(bound: BoundQuery, instructions: tuple[Instruction, ...], safety: Safety) -> Beside | None:
     """What must be computed before rows can be dropped; None if they cannot, or nothing must."""
     if not bound.order_by or has_reserved_names(bound.columns):
         return None
     beside = Beside()
     moved = replace(
         bound,
-        conditions=tuple((name, beside.condition(condition)) for name, condition in bound.conditions),
-        measures=tuple((name, beside.measure(measure)) for name, measure in bound.measures),
+        conditions=tuple((name, beside.by_column(condition)) for name, condition in bound.conditions),
+        measures=tuple((name, beside.by_column(measure)) for name, measure in bound.measures),
     )
-    keep = eliminate_rows(moved, classify(moved), instructions, lenient) if beside.values else None
+    texts = {column for (value, _), column in beside.values.items() if value in safety.texts}
+    safety = replace(safety, texts=safety.texts | texts)
+    keep = eliminate_rows(moved, classify(moved), instructions, safety) if beside.values else None
     if keep is None:
         return None
     beside.keep = keep

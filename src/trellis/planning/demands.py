@@ -13,7 +13,7 @@ from trellis.algebra.query import RowsPerMatch
 from trellis.analysis.condition_kinds import Kinds, at_row, is_contained
 from trellis.analysis.paths import Path, is_anchored, least_rows, paths_of, single_variables
 from trellis.planning.repeatable import is_repeatable
-from trellis.planning.unfailing import row_filter, unfailing
+from trellis.planning.unfailing import Safety, row_filter, unfailing
 
 __all__ = [
     "RESERVED",
@@ -41,7 +41,6 @@ class Demand:
     """Paths through the pattern, and what rows of their variables fulfil.
 
     `conditions` are those of single rows, `dependent` those between rows; `single` are variables with one row at most.
-    `lenient` is Spark without ANSI mode.
     """
 
     keys: tuple[Expression, ...]
@@ -50,11 +49,11 @@ class Demand:
     conditions: Mapping[str, Expression]
     dependent: Mapping[str, tuple[Expression, ...]] = field(default_factory=dict)
     single: frozenset[str] = frozenset()
-    lenient: bool = False
+    safety: Safety = field(default_factory=Safety)
 
 
 def demand_of(
-    bound: BoundQuery, kinds: Kinds, keys: tuple[Expression, ...], buckets: Buckets | None, lenient: bool
+    bound: BoundQuery, kinds: Kinds, keys: tuple[Expression, ...], buckets: Buckets | None, safety: Safety
 ) -> Demand | str:
     """What a row pattern query demands, or the reason why rows must not be dropped before the match.
 
@@ -74,12 +73,12 @@ def demand_of(
         return "there is neither a window nor PARTITION BY"
     if has_reserved_names(bound.columns):
         return RESERVED
-    conditions = {name: row_filter(kinds.independent.get(name, ()), lenient) for name in bound.variables}
+    conditions = {name: row_filter(kinds.independent.get(name, ()), safety) for name in bound.variables}
     useful = {name: found for name, found in conditions.items() if found is not None}
     paths = paths_of(query.pattern, frozenset(useful))
     if not all(path.variables for path in paths):
         return "a match need not contain a variable with a condition on single rows"
-    return Demand(keys, buckets, paths, useful, kinds.dependent, single_variables(query.pattern), lenient)
+    return Demand(keys, buckets, paths, useful, kinds.dependent, single_variables(query.pattern), safety)
 
 
 def has_reserved_names(columns: tuple[str, ...]) -> bool:
@@ -174,7 +173,7 @@ def _joined(demand: Demand, variables: tuple[str, ...], starts: bool) -> tuple[E
 
         for condition in demand.dependent.get(variable, ()):
             moved = at_row(condition, struct)
-            safe = None if moved is None else unfailing(moved, demand.lenient)
+            safe = None if moved is None else unfailing(moved, demand.safety)
             if safe is not None and is_repeatable(safe):
                 found.append(safe)
     return tuple(dict.fromkeys(found))

@@ -30,15 +30,15 @@ from trellis.algebra.plan import Instruction, Op
 from trellis.analysis.condition_kinds import Kinds
 from trellis.analysis.paths import is_anchored, least_rows
 from trellis.planning.automaton import next_choices
-from trellis.planning.unfailing import row_filter, unfailing
+from trellis.planning.unfailing import Safety, row_filter, unfailing
 
 __all__ = ["eliminate_rows"]
 
 
 def eliminate_rows(
-    bound: BoundQuery, kinds: Kinds, instructions: tuple[Instruction, ...], lenient: bool
+    bound: BoundQuery, kinds: Kinds, instructions: tuple[Instruction, ...], safety: Safety
 ) -> Expression | None:
-    """The condition of rows that must be kept, None if all must; `lenient` is Spark without ANSI mode."""
+    """The condition of rows that must be kept, None if all must."""
     pattern = bound.query.pattern
     defined = {name for name, _ in bound.conditions}
     silent = frozenset(name for name in bound.variables if name not in defined)
@@ -50,7 +50,7 @@ def eliminate_rows(
     numbers = frozenset(bound.variables.index(name) for name in silent)
     if not _is_transparent(instructions, numbers):
         return None
-    kept = [_kept(kinds.independent.get(name, ()), lenient) for name in bound.variables if name not in silent]
+    kept = [_kept(kinds.independent.get(name, ()), safety) for name in bound.variables if name not in silent]
     conditions = [condition for condition in kept if condition is not None]
     if len(conditions) < len(kept):
         return None
@@ -58,10 +58,10 @@ def eliminate_rows(
     return different[0] if len(different) == 1 else e.Operator("OR", different)
 
 
-def _kept(parts: tuple[Expression, ...], lenient: bool) -> Expression | None:
+def _kept(parts: tuple[Expression, ...], safety: Safety) -> Expression | None:
     """The rows that a variable may take, and those where its condition fails: they must fail the query."""
-    found = row_filter(parts, lenient)
-    if found is None or all(unfailing(part, lenient) == part for part in parts):
+    found = row_filter(parts, safety)
+    if found is None or all(unfailing(part, safety) == part for part in parts):
         return found
     return e.Call("coalesce", (found, e.Literal("TRUE")))
 

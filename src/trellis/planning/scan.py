@@ -31,6 +31,7 @@ from trellis.planning.prefilter_sizes import rows_in_bucket
 from trellis.planning.simulate import tests_from_a_row
 from trellis.planning.slices import cut_of, slice_columns, sliced_by
 from trellis.planning.slots import Slots
+from trellis.planning.unfailing import Safety
 from trellis.planning.within import plan_window
 
 __all__ = ["plan_scan"]
@@ -60,13 +61,14 @@ def plan_scan(
     keys = [comparable_key(expression, columns) for _, expression in bound.partition_by]
     columns.learn([*keys, *(expression for _, expression in bound.order_by)])
     check_order(bound, columns)
-    before = _plan_before(bound, tuple(keys), columns, instructions, hints, constant, survey, lenient)
+    safety = Safety.of((condition for _, condition in bound.conditions), columns, lenient)
+    before = _plan_before(bound, tuple(keys), columns, instructions, hints, constant, survey, safety)
     scan = _Scan(bound, tuple(keys), instructions, before, hints, constant, lenient, derived is not None)
     plan = scan.plan(columns)
     # Slices and pairs count rows, and with `keep` there is nothing more to drop.
     if before.keep is not None or before.slices is not None or plan.pairs is not None or not hints.on("eliminate_rows"):
         return plan
-    beside = eliminate_beside(bound, instructions, lenient)
+    beside = eliminate_beside(bound, instructions, safety)
     return plan if beside is None else scan.plan(beside.columns_after(columns), beside)
 
 
@@ -87,7 +89,7 @@ class _Scan:
         """The plan; with `beside`, values of other rows are columns."""
         bound, hints = self.bound, self.hints
         conditions = plan_conditions(
-            bound, columns, hints, lenient=self.lenient, settle=None if beside is None else beside.condition
+            bound, columns, hints, lenient=self.lenient, settle=None if beside is None else beside.by_slot
         )
         measures = Measures(columns, Slots(bound.variables), lenient=self.lenient)
         finished = _finish(bound, measures, beside)
@@ -170,19 +172,19 @@ def _plan_before(
     hints: Hints,
     constant: Constant,
     survey: Survey | None,
-    lenient: bool,
+    safety: Safety,
 ) -> BeforeMatch:
     """What happens to the rows before they come to the matcher."""
     kinds = classify(bound)
     buckets = time_buckets(bound, columns, constant)
-    keep = eliminate_rows(bound, kinds, instructions, lenient) if hints.on("eliminate_rows") else None
+    keep = eliminate_rows(bound, kinds, instructions, safety) if hints.on("eliminate_rows") else None
 
     def tests(statistics: RowStatistics) -> float:
         chances = {number: statistics.shares.get(name, 1.0) for number, name in enumerate(bound.variables)}
         rows = rows_in_bucket(buckets, statistics)
         return tests_from_a_row(instructions, chances, rows, merged=not any(kinds.dependent.values()))
 
-    demand = demand_of(bound, kinds, keys, buckets, lenient)
+    demand = demand_of(bound, kinds, keys, buckets, safety)
     return plan_before_match(demand, keep, cut_of(bound, keys, buckets, columns), tests, hints, survey)
 
 
@@ -227,7 +229,7 @@ def _finish(bound: BoundQuery, measures: Measures, beside: Beside | None) -> tup
     partition = list({name: measures.carried(expression) for name, expression in bound.partition_by}.items())
     values: list[tuple[str, Expression]] = []
     for name, measure in bound.measures:
-        moved = measure if beside is None else beside.measure(measure)
+        moved = measure if beside is None else beside.by_column(measure)
         values.append((name, measures.finish(moved)))
     if not bound.all_rows:
         return (*partition, *values)

@@ -17,7 +17,7 @@ from trellis.planning.bucket_keys import bucket_key
 from trellis.planning.columns import Columns
 from trellis.planning.demands import RESERVED, Demand, has_reserved_names
 from trellis.planning.slices import Cut, least_buckets
-from trellis.planning.unfailing import row_filter
+from trellis.planning.unfailing import Safety, row_filter
 
 __all__ = ["segment_buckets", "segment_cut", "segment_demand"]
 
@@ -40,7 +40,7 @@ def segment_buckets(
 
 
 def segment_demand(
-    bound: BoundSegments, keys: tuple[Expression, ...], buckets: Buckets | None, lenient: bool
+    bound: BoundSegments, keys: tuple[Expression, ...], buckets: Buckets | None, safety: Safety
 ) -> Demand | str:
     """What a segment query demands, or the reason why rows must not be dropped; as `demand_of` for row patterns."""
     reason = _reason(bound)
@@ -54,8 +54,8 @@ def segment_demand(
     at_end: set[str] = set()
     for variable, parts in bound.conditions:
         point = variable not in bound.segments
-        first = _of_row(parts, variable, None if point else True, lenient)
-        last = first if point else _of_row(parts, variable, False, lenient)
+        first = _of_row(parts, variable, None if point else True, safety)
+        last = first if point else _of_row(parts, variable, False, safety)
         chosen = first if first is not None else last
         if chosen is not None:
             useful[variable] = chosen
@@ -108,7 +108,7 @@ def segment_cut(
     return _reason(bound) or Cut(keys, buckets, resolve, rows, nulls_first)
 
 
-def _of_row(parts: tuple[Expression, ...], variable: str, first: bool | None, lenient: bool) -> Expression | None:
+def _of_row(parts: tuple[Expression, ...], variable: str, first: bool | None, safety: Safety) -> Expression | None:
     """The conditions on one row of a variable: its first, its last, or (None) its only one."""
 
     def struct(place: Place) -> str | None:
@@ -117,4 +117,4 @@ def _of_row(parts: tuple[Expression, ...], variable: str, first: bool | None, le
 
     reading = [part for part in parts if any(isinstance(node, e.At) for node in e.walk(part))]
     moved = [at_row(part, struct) for part in reading]
-    return row_filter(tuple(part for part in moved if part is not None), lenient)
+    return row_filter(tuple(part for part in moved if part is not None), safety)

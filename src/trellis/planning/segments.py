@@ -46,6 +46,7 @@ from trellis.planning.segment_measures import SegmentMeasures
 from trellis.planning.segment_tree import TreeBuilder
 from trellis.planning.segment_values import WHOLE_MATCH, SegmentValues
 from trellis.planning.slices import slice_columns, sliced_by
+from trellis.planning.unfailing import Safety
 
 __all__ = ["plan_segments"]
 
@@ -132,7 +133,8 @@ def _plan_before(
     """What happens to the rows before they come to the matcher."""
     buckets = segment_buckets(bound, window, sources, columns)
     cut = segment_cut(bound, keys, buckets, window, columns)
-    demand = segment_demand(bound, keys, buckets, lenient)
+    conditions = (part for _, parts in bound.conditions for part in parts)
+    demand = segment_demand(bound, keys, buckets, Safety.of(conditions, columns, lenient))
     return plan_before_match(demand, None, cut, lambda _: _TESTS, hints, survey)
 
 

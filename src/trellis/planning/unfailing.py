@@ -9,12 +9,16 @@ are not known here, the user's own among them, are left out.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from dataclasses import dataclass
 
 from trellis.algebra import expression as e
 from trellis.algebra.expression import Expression
+from trellis.planning.columns import Columns
+from trellis.planning.implicit_casts import casts_text, texts_in
 from trellis.planning.repeatable import is_repeatable
 
-__all__ = ["row_filter", "unfailing"]
+__all__ = ["Safety", "row_filter", "unfailing"]
 
 _TRY = {"+": "try_add", "-": "try_subtract", "*": "try_multiply", "/": "try_divide", "%": "try_mod"}
 _SAFE_OPERATORS = frozenset(
@@ -35,27 +39,43 @@ _SAFE_SYNTAX = re.compile(r"\(\? [&|^] \?\)|EXTRACT\(\w+ FROM \?\)|POSITION\(\? 
 _LIKE = re.compile(r"\(\? (LIKE|ILIKE|RLIKE) \?\)")
 
 
-def row_filter(parts: tuple[Expression, ...], lenient: bool) -> Expression | None:
+@dataclass(frozen=True, slots=True)
+class Safety:
+    """What decides whether an expression may fail: ANSI mode (`lenient` is Spark without), and what is text."""
+
+    lenient: bool = False
+    texts: frozenset[Expression] = frozenset()
+
+    @staticmethod
+    def of(conditions: Iterable[Expression], columns: Columns, lenient: bool) -> Safety:
+        """For these conditions."""
+        return Safety(lenient, frozenset() if lenient else texts_in(conditions, columns))
+
+
+def row_filter(parts: tuple[Expression, ...], safety: Safety) -> Expression | None:
     """What of conditions on one row, which must all hold, can be tested wherever Spark likes; None if nothing can."""
-    safe = [unfailing(part, lenient) for part in parts if is_repeatable(part)]
+    safe = [unfailing(part, safety) for part in parts if is_repeatable(part)]
     kept = tuple(part for part in safe if part is not None)
     if not kept:
         return None
     return kept[0] if len(kept) == 1 else e.Operator("AND", kept)
 
 
-def unfailing(expression: Expression, lenient: bool) -> Expression | None:
-    """The same condition, NULL where it would fail; None if that cannot be said of one of its functions.
+def unfailing(expression: Expression, safety: Safety) -> Expression | None:
+    """The same condition, NULL where it would fail; None if that cannot be said of one of its functions."""
+    if not safety.lenient and casts_text(expression, safety.texts):
+        return None
+    return _unfailing(expression, safety.lenient)
 
-    `lenient` is Spark without ANSI mode: there numbers run over and casts give NULL, and nothing fails.
-    """
+
+def _unfailing(expression: Expression, lenient: bool) -> Expression | None:
     match expression:
         case e.Literal() | e.Column() | e.Parameter():
             return expression
         case e.Operator(symbol="NEG", operands=(e.Literal(),)):
             return expression
         case e.Operator(symbol="NEG", operands=(operand,)) if not lenient:
-            part = unfailing(operand, lenient)
+            part = _unfailing(operand, lenient)
             return None if part is None else e.Call("try_multiply", (part, e.Literal("-1")))
         case e.Operator(symbol=symbol, operands=operands) if symbol in _TRY and not lenient:
             parts = _all(operands, lenient)
@@ -63,13 +83,13 @@ def unfailing(expression: Expression, lenient: bool) -> Expression | None:
         case e.Operator(symbol=symbol) if symbol not in (_LENIENT_OPERATORS if lenient else _SAFE_OPERATORS):
             return None
         case e.Call(function="abs", arguments=(argument,)) if not lenient:
-            part = unfailing(argument, lenient)
+            part = _unfailing(argument, lenient)
             # The least whole number has no opposite; `greatest` passes over NULL. Intervals can be multiplied, too.
             return None if part is None else e.Call("greatest", (part, e.Call("try_multiply", (part, e.Literal("-1")))))
         case e.Call(function=function) if function.lower() not in _SAFE_FUNCTIONS:
             return None
         case e.Raw(parts=("CAST(", value, str() as type_)) if not isinstance(value, str):
-            part = unfailing(value, lenient)
+            part = _unfailing(value, lenient)
             return None if part is None else e.Raw(("CAST(" if lenient else "TRY_CAST(", part, type_))
         case e.Raw() if not _is_safe_syntax(expression):
             return None
@@ -84,7 +104,7 @@ def unfailing(expression: Expression, lenient: bool) -> Expression | None:
 
 
 def _all(expressions: tuple[Expression, ...], lenient: bool) -> tuple[Expression, ...] | None:
-    found = [unfailing(expression, lenient) for expression in expressions]
+    found = [_unfailing(expression, lenient) for expression in expressions]
     kept = tuple(part for part in found if part is not None)
     return kept if len(kept) == len(found) else None
 
