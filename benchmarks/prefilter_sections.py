@@ -30,7 +30,7 @@ LENGTHS = (2, 3, 4, 5, 6)
 
 _RULES = ("prefilter", "eliminate_rows", "slices")
 _SINGLE = ("off: nothing", *(f"off: {rule}" for rule in _RULES), f"off: {', '.join(_RULES)}", "forced: always")
-# Of so many instances of each query all variants run, and rows are counted.
+# Of so many instances of each query all variants run; of so many rows are counted, and all forms run.
 _ALL_VARIANTS, _COUNTED = 2, 5
 
 
@@ -61,7 +61,7 @@ def equal(runner: Runner, count: int) -> None:
     combined = dict(_combinations())
     single = {variant: hints for variant, hints in combined.items() if variant in _SINGLE}
     for done, query in enumerate(instances(runner.choices, count), 1):
-        for variant, hints in (combined if query.number < _COUNTED else single).items():
+        for variant, hints in (combined if query.number < _ALL_VARIANTS else single).items():
             runner.timed("equal", query, variant, hints, rehearse=False)
         say(f"equal, {runner.table}, {done} of {count * 18}: {query.name}")
 

@@ -39,7 +39,7 @@ def _speed(figures: Figures) -> str:
     parts = [
         "How many times as long a query takes without prefilter and row elimination as with the plan that costs "
         "choose: the same engine, slices included, planning included. One run each after a warm-up, in turns; where "
-        "the chosen plan was slower by more than 1.1, medians of three runs each. *Slow-down*: the worst case of the "
+        "the chosen plan was slower by more than 1.1, medians of five runs each. *Slow-down*: the worst case of the "
         "chosen plan over no prefilter; below 1, no query is slower."
     ]
     for name in figures.tables("speed"):
@@ -123,6 +123,8 @@ def _regressions(figures: Figures) -> str:
         ]
         head = ("query", "no prefilter, s", "chosen, s", "slow-down", "more planning, s", "chosen prefilter")
         parts.append(table(head, rows) if rows else "")
+        if any(case.plans[CHOSEN] is None for case in slower[:10]):
+            parts.append("Where no prefilter is chosen, both plans are the same, but for rows that are eliminated.")
     return _section("Regressions", *parts) if parts else ""
 
 
@@ -372,8 +374,8 @@ def _equal(figures: Figures) -> str:
     return _section(
         "Equal results",
         "Every timed run adds up a hash of its rows, and all runs of a query must have the same number of rows and the "
-        "same sum. Section `equal` runs every query with the rules off in all combinations, with each form of the "
-        "prefilter forced, and cut into slices.",
+        "same sum. Section `equal` runs every query with each rule off, with all off, and with a prefilter forced; the "
+        "first instances with the rules off in all combinations, with each form forced, and cut into slices.",
         table(head, rows),
         *[f"`{query}` differs ({one.section})." for one in figures.differences() for query in one.differing[:20]],
         f"{len(failures)} runs failed:" if failures else "",
