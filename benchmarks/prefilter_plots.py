@@ -85,7 +85,12 @@ def _boxes(title: str, groups: list[tuple[str, list[Case]]]) -> Spec:
     x = {"field": "group", "type": "nominal", "sort": None, "axis": {"title": title, "labelAngle": -35, "grid": False}}
 
     def y(field: str) -> Spec:
-        return {"field": field, "type": "quantitative", "scale": {"type": "log"}, "axis": {"title": "speed-up"}}
+        return {
+            "field": field,
+            "type": "quantitative",
+            "scale": {"type": "log", "nice": False},
+            "axis": {"title": "speed-up"},
+        }
 
     data = {"values": boxes}
     layers: list[Spec] = [

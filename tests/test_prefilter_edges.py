@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 from unittest import mock
 
@@ -113,6 +114,70 @@ def test_texts_that_are_no_numbers(spark: SparkSession, condition: str) -> None:
     joined = left.join(spark.createDataFrame([(0,), (2,), (3,)], "u int"), F.expr("t = u"))
     clause = f"ORDER BY t MEASURES A.t AS a, B.t AS b PATTERN (A Z* B) WITHIN 5 DEFINE A AS k = 'a', B AS {condition}"
     check(joined, clause, [(0, 2)])
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "NOT s",
+        "s AND v > 1",
+        "(s OR v > 4)",
+        "s IS TRUE",
+        "left('abc', n) = ''",
+        "sha2('a', n) IS NULL",
+        "floor(d) = 2",
+    ],
+)
+def test_values_that_cannot_be_cast(spark: SparkSession, condition: str) -> None:
+    """As before: below the join is a row that Spark cannot cast, or that is too large."""
+    rows = [
+        (0, "false", "7", 5, 1.0, 1),
+        (1, "true", "0", 5, 2.5, 1),
+        (2, "abc", "abc", 5, 1e20, 2),
+        (3, "true", "7", 3, 1.0, 1),
+    ]
+    left = spark.createDataFrame(rows, "t int, s string, n string, v int, d double, g int")
+    joined = left.join(spark.createDataFrame([(1,)], "h int"), F.expr("g = h"))
+    clause = f"ORDER BY t MEASURES A.t AS a, B.t AS b PATTERN (A Z* B) WITHIN 5 DEFINE A AS {condition}, B AS v = 3"
+    expected = find(joined, clause, OFF)
+    assert len(expected) < 2
+    check(joined, clause, expected)
+
+
+@pytest.mark.parametrize("condition", ["abs(d) > 0", "- d > 0", "abs(- d) > 0"])
+def test_many_digits(spark: SparkSession, condition: str) -> None:
+    """A product of decimals may have fewer digits than its factors."""
+    rows = [(1, Decimal("0"), 5), (2, Decimal("-0.0000000001"), 0), (3, Decimal("0"), 1), (4, Decimal("0"), 3)]
+    frame = spark.createDataFrame(rows, "t int, d decimal(38,10), x int")
+    clause = f"ORDER BY t MEASURES A.t AS a, B.t AS b PATTERN (A Z* B) WITHIN 5 DEFINE A AS {condition}, B AS x = 3"
+    check(frame, clause, [(2, 4)])
+    beside = clause.replace("x = 3", "x = 3 AND prev(x) = 1").replace("WITHIN 5", "")
+    check(frame, beside, [(2, 4)])
+
+
+@pytest.mark.parametrize(
+    ("first", "condition"), [(2**31 - 3, "B.t <= A.t + 5"), (-(2**31) + 1, "B.t - 5 <= A.t"), (0, "B.t <= A.t + 5")]
+)
+def test_windows_that_run_over_without_ansi_mode(spark: SparkSession, first: int, condition: str) -> None:
+    frame = spark.createDataFrame([(first, 1), (first + 1, 0), (first + 2, 2)], "t int, x int")
+    clause = f"ORDER BY t MEASURES A.t AS a PATTERN (A Z* B) DEFINE A AS x = 1, B AS x = 2 AND {condition}"
+    spark.conf.set("spark.sql.ansi.enabled", "false")
+    try:
+        check(frame, clause, [] if first else [(0,)])
+    finally:
+        spark.conf.unset("spark.sql.ansi.enabled")
+
+
+@pytest.mark.parametrize("width", ["0.02", "1", "0.019"])
+def test_windows_at_the_end_of_decimals(spark: SparkSession, width: str) -> None:
+    times = ["-9999999999.92", "-9999999999.91", "-9999999999.90", "9999999999.90", "9999999999.91", "9999999999.92"]
+    frame = spark.createDataFrame([(Decimal(t), n % 3) for n, t in enumerate(times)], "t decimal(18,8), x int")
+    for order, ends in (("", (0, 2)), ("DESC", (2, 0))):
+        define = f"DEFINE A AS x = {ends[0]}, B AS x = {ends[1]}"
+        clause = f"ORDER BY t {order} MEASURES A.t AS a PATTERN (A Y B) WITHIN {width} {define}"
+        found = find(frame, clause, OFF)
+        assert len(found) == (0 if width == "0.019" else 2)
+        check(frame, clause, found)
 
 
 @pytest.mark.parametrize("condition", ["v + 1 < 0", "CAST(v AS TINYINT) = -1", "-v + 1 = v + 3", "abs(v) > 5"])

@@ -140,8 +140,9 @@ def eliminate_beside(bound: BoundQuery, instructions: tuple[Instruction, ...], s
         conditions=tuple((name, beside.by_column(condition)) for name, condition in bound.conditions),
         measures=tuple((name, beside.by_column(measure)) for name, measure in bound.measures),
     )
-    texts = {column for (value, _), column in beside.values.items() if value in safety.texts}
-    safety = replace(safety, texts=safety.texts | texts)
+    types = dict(safety.types)
+    types |= {column: types[value] for (value, _), column in beside.values.items() if value in types}
+    safety = replace(safety, types=types)
     keep = eliminate_rows(moved, classify(moved), instructions, safety) if beside.values else None
     if keep is None:
         return None

@@ -27,8 +27,8 @@ _TIMES = (Kind.DATE, Kind.TIMESTAMP, Kind.TIMESTAMP_NTZ)
 _EXACT = (Kind.INTEGER, Kind.DECIMAL, *_TIMES)
 
 
-def derive_window(bound: BoundQuery, columns: Columns, constant: Constant) -> BoundQuery | None:
-    """The query with WITHIN, None if no condition implies one."""
+def derive_window(bound: BoundQuery, columns: Columns, constant: Constant, lenient: bool) -> BoundQuery | None:
+    """The query with WITHIN, None if no condition implies one; `lenient` is Spark without ANSI mode."""
     query = bound.query
     if query.within is not None or not bound.order_by:
         return None
@@ -37,6 +37,9 @@ def derive_window(bound: BoundQuery, columns: Columns, constant: Constant) -> Bo
     paths = paths_of(query.pattern, frozenset(bound.variables))
     ends = {path.variables[-1] for path in paths if path.ends}
     if type_ is None or type_.kind not in _EXACT or len(ends) != 1 or not all(path.ends for path in paths):
+        return None
+    if lenient and type_.kind not in _TIMES:
+        # There `A.t + 5` runs over at the end of the numbers, and WITHIN does not.
         return None
     last = ends.pop()
     found = dict(bound.conditions).get(last)

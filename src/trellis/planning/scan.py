@@ -55,7 +55,7 @@ def plan_scan(
     `survey` gives statistics of the input; `lenient` is Spark without ANSI mode.
     """
     columns = Columns(types_of)
-    derived = derive_window(bound, columns, constant) if hints.on("derive_window") else None
+    derived = derive_window(bound, columns, constant, lenient) if hints.on("derive_window") else None
     bound = derived or bound
     instructions = compile_pattern(bound.query.pattern, bound.variables)
     keys = [comparable_key(expression, columns) for _, expression in bound.partition_by]

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from trellis.algebra import expression as e
 from trellis.algebra.expression import Expression
 from trellis.planning.columns import Columns
-from trellis.planning.implicit_casts import casts_text, texts_in
 from trellis.planning.repeatable import is_repeatable
+from trellis.planning.value_kinds import Types, casts_text, kind_of, types_in
 
 __all__ = ["Safety", "row_filter", "unfailing"]
 
@@ -41,15 +41,15 @@ _LIKE = re.compile(r"\(\? (LIKE|ILIKE|RLIKE) \?\)")
 
 @dataclass(frozen=True, slots=True)
 class Safety:
-    """What decides whether an expression may fail: ANSI mode (`lenient` is Spark without), and what is text."""
+    """What decides whether an expression may fail: ANSI mode (`lenient` is Spark without), and the types of columns."""
 
     lenient: bool = False
-    texts: frozenset[Expression] = frozenset()
+    types: Types = field(default_factory=dict)
 
     @staticmethod
     def of(conditions: Iterable[Expression], columns: Columns, lenient: bool) -> Safety:
         """For these conditions."""
-        return Safety(lenient, frozenset() if lenient else texts_in(conditions, columns))
+        return Safety(lenient, {} if lenient else types_in(conditions, columns))
 
 
 def row_filter(parts: tuple[Expression, ...], safety: Safety) -> Expression | None:
@@ -63,38 +63,41 @@ def row_filter(parts: tuple[Expression, ...], safety: Safety) -> Expression | No
 
 def unfailing(expression: Expression, safety: Safety) -> Expression | None:
     """The same condition, NULL where it would fail; None if that cannot be said of one of its functions."""
-    if not safety.lenient and casts_text(expression, safety.texts):
+    if not safety.lenient and casts_text(expression, safety.types):
         return None
-    return _unfailing(expression, safety.lenient)
+    return _unfailing(expression, safety)
 
 
-def _unfailing(expression: Expression, lenient: bool) -> Expression | None:
+def _unfailing(expression: Expression, safety: Safety) -> Expression | None:
+    lenient = safety.lenient
     match expression:
         case e.Literal() | e.Column() | e.Parameter():
             return expression
         case e.Operator(symbol="NEG", operands=(e.Literal(),)):
             return expression
-        case e.Operator(symbol="NEG", operands=(operand,)) if not lenient:
-            part = _unfailing(operand, lenient)
-            return None if part is None else e.Call("try_multiply", (part, e.Literal("-1")))
+        case e.Operator(symbol="NEG", operands=(operand,)) | e.Call(function="abs", arguments=(operand,)) if (
+            not lenient
+        ):
+            return _turned(expression, operand, safety)
         case e.Operator(symbol=symbol, operands=operands) if symbol in _TRY and not lenient:
-            parts = _all(operands, lenient)
+            parts = _all(operands, safety)
             return None if parts is None else e.Call(_TRY[symbol], parts)
         case e.Operator(symbol=symbol) if symbol not in (_LENIENT_OPERATORS if lenient else _SAFE_OPERATORS):
             return None
-        case e.Call(function="abs", arguments=(argument,)) if not lenient:
-            part = _unfailing(argument, lenient)
-            # The least whole number has no opposite; `greatest` passes over NULL. Intervals can be multiplied, too.
-            return None if part is None else e.Call("greatest", (part, e.Call("try_multiply", (part, e.Literal("-1")))))
+        case e.Call(function="floor" | "ceil" | "ceiling", arguments=(argument, *_)) if not lenient and (
+            kind_of(argument, safety.types) not in ("decimal", "whole")
+        ):
+            # A float may be too large for a whole number.
+            return None
         case e.Call(function=function) if function.lower() not in _SAFE_FUNCTIONS:
             return None
         case e.Raw(parts=("CAST(", value, str() as type_)) if not isinstance(value, str):
-            part = _unfailing(value, lenient)
+            part = _unfailing(value, safety)
             return None if part is None else e.Raw(("CAST(" if lenient else "TRY_CAST(", part, type_))
         case e.Raw() if not _is_safe_syntax(expression):
             return None
         case e.Operator() | e.Call() | e.Case() | e.Raw():
-            parts = _all(e.children(expression), lenient)
+            parts = _all(e.children(expression), safety)
             if parts is None:
                 return None
             rest = iter(parts)
@@ -103,8 +106,22 @@ def _unfailing(expression: Expression, lenient: bool) -> Expression | None:
             return None
 
 
-def _all(expressions: tuple[Expression, ...], lenient: bool) -> tuple[Expression, ...] | None:
-    found = [_unfailing(expression, lenient) for expression in expressions]
+def _turned(expression: Expression, operand: Expression, safety: Safety) -> Expression | None:
+    """`-x` or `abs(x)`: of whole numbers, the least one has no opposite; small ones would be widened."""
+    part = _unfailing(operand, safety)
+    kind = kind_of(operand, safety.types)
+    if part is None or kind not in ("float", "decimal", "time", "whole"):
+        return None
+    if kind != "whole":
+        return e.rebuild(expression, lambda _: part)
+    opposite = e.Call("try_multiply", (part, e.Literal("-1")))
+    if isinstance(expression, e.Operator):
+        return opposite
+    return e.Call("if", (e.Operator("<", (part, e.Literal("0"))), opposite, part))
+
+
+def _all(expressions: tuple[Expression, ...], safety: Safety) -> tuple[Expression, ...] | None:
+    found = [_unfailing(expression, safety) for expression in expressions]
     kept = tuple(part for part in found if part is not None)
     return kept if len(kept) == len(found) else None
 

@@ -55,7 +55,8 @@ def plan_window(bound: BoundQuery, columns: Columns, constant: Constant) -> Wind
     if type_.kind in (Kind.INTEGER, Kind.DECIMAL):
         # Keys have a fixed number of digits, and so has the last key allowed; decimals do not overflow on the way.
         scale, digits = type_.scale, 19 if type_.kind is Kind.INTEGER else 18
-        most = f"{10 ** (digits - scale) - 1}BD" if type_.kind is Kind.DECIMAL else f"{2**63 - 1}BD"
+        fraction = f".{'9' * scale}" if scale else ""
+        most = f"{10 ** (digits - scale) - 1}{fraction}BD" if type_.kind is Kind.DECIMAL else f"{2**63 - 1}BD"
         least = f"-{most}" if type_.kind is Kind.DECIMAL else f"-{2**63}BD"
         # With these digits the sum has 38 at most, and Spark rounds nothing.
         width_type = columns.type_text(within)
