@@ -212,7 +212,7 @@ BESIDE = [
 
 @pytest.mark.connect
 @pytest.mark.parametrize(("pattern", "define", "measures"), BESIDE)
-@pytest.mark.parametrize("partition", ["", "PARTITION BY g", "PARTITION BY CAST(n % 3 AS DOUBLE) / 2, g"])
+@pytest.mark.parametrize("partition", ["", "PARTITION BY CAST(n % 3 AS DOUBLE) / 2, g"])
 def test_rows_beside(events: DataFrame, pattern: str, define: str, measures: str, partition: str) -> None:
     # Many rows have one n: what stands beside a row is settled by the other columns, with the rule and without.
     clause = f"{partition} ORDER BY n DESC MEASURES {measures} PATTERN ({pattern}) DEFINE A AS k = 'a', {define}"
