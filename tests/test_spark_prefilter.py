@@ -309,7 +309,7 @@ def test_sources(spark: SparkSession, events: DataFrame, tmp_path_factory: pytes
         ({"symbols": [1]}, "The hint symbols must list variables"),
         ({"slices": 0}, "The hint slices must be a positive whole number."),
         ({"statistics": "always"}, "The hint statistics must be auto, off, or a mapping with the number of rows."),
-        ({"statistics": {"shares": {}}}, "The rows of the hint statistics must be a positive number."),
+        ({"statistics": {"shares": {}}}, "The rows of the hint statistics must be a number of at least 1."),
         ({"statistics": {"rows": 5, "columns": 3}}, "The hint statistics has no columns."),
         ({"statistics": {"rows": 5, "span": "1 day"}}, "The span of the hint statistics must be a timedelta"),
         ({"statistics": {"rows": 5, "shares": {"A": 2}}}, "The share of A in the hint statistics must be a number"),

@@ -172,7 +172,7 @@ def _statistics(value: object) -> str | RowStatistics:
             raise BindingError(f"The share of {name} in the hint statistics must be a number from 0 to 1.")
     for name, number in numbers.items():
         if not (_is_number(number) and number >= 1):
-            raise BindingError(f"The {name} of the hint statistics must be a positive number.")
+            raise BindingError(f"The {name} of the hint statistics must be a number of at least 1.")
     # Times are counted in microseconds.
     span = span / timedelta(microseconds=1) if isinstance(span, timedelta) else span
     if not (span is None or (_is_number(span) and span >= 0)):
