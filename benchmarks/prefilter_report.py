@@ -23,8 +23,7 @@ __all__ = ["page", "write_page"]
 REASONS: dict[str, str] = {
     "the worst regression of the chosen plan": (
         "Missed on the real sample alone. Its queries take 0.2 to 0.5 s, and where the chosen plan looks slower, it is "
-        "the same plan as without prefilter: the difference is chance, as between two runs of one plan (below). "
-        "The ten worst, each run again fifteen times in turns, have ratios of 0.95 to 1.12."
+        "the same plan as without prefilter: the difference is chance, as between two runs of one plan (below)."
     ),
     "selective queries: whole query against a plain filtered scan of the same columns": (
         "Only row elimination reads the data once. Masks read it twice: few columns to find the buckets, then the rows "

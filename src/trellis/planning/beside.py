@@ -25,7 +25,7 @@ from trellis.planning.demands import has_reserved_names
 from trellis.planning.eliminate_rows import eliminate_rows
 from trellis.planning.unfailing import Safety
 
-__all__ = ["Beside", "eliminate_beside"]
+__all__ = ["Beside", "as_written", "eliminate_beside"]
 
 _ROW = e.Literal("TRUE")
 
@@ -74,9 +74,7 @@ class Beside:
 
         def written(node: Expression) -> Expression:
             if isinstance(node, e.Column) and node in own:
-                value, shift = own[node]
-                steps = () if abs(shift) == 1 else (e.Literal(str(abs(shift))),)
-                return e.Call("PREV" if shift < 0 else "NEXT", (value, *steps))
+                return as_written(*own[node])
             return e.rebuild(node, written)
 
         return str(written(self.keep))
@@ -128,6 +126,12 @@ class Beside:
         if isinstance(expression, e.Column):
             return values.get(expression, expression)
         return e.rebuild(expression, self._in_place)
+
+
+def as_written(value: Expression, shift: int) -> Expression:
+    """A value of another row as a query would say it."""
+    steps = () if abs(shift) == 1 else (e.Literal(str(abs(shift))),)
+    return e.Call("PREV" if shift < 0 else "NEXT", (value, *steps))
 
 
 def eliminate_beside(bound: BoundQuery, instructions: tuple[Instruction, ...], safety: Safety) -> Beside | None:

@@ -19,6 +19,7 @@ from trellis.algebra.plan import (
 )
 from trellis.algebra.query import Query
 from trellis.kernels import opcodes as o
+from trellis.planning.beside import as_written
 from trellis.planning.describe_prefilter import describe_prefilter
 
 __all__ = ["describe"]
@@ -49,8 +50,7 @@ def _names_beside(beside: BesidePlan, names: Mapping[str, str]) -> dict[str, str
     """What the columns are that stand beside a row, and what is made of them; under "" the rows that are kept."""
     texts = dict(names)
     for name, source, shift in beside.columns:
-        steps = "" if abs(shift) == 1 else f", {abs(shift)}"
-        texts[name] = f"{'PREV' if shift < 0 else 'NEXT'}({names[source]}{steps})"
+        texts[name] = str(as_written(e.Raw((names[source],)), shift))
 
     def written(node: Expression) -> Expression:
         if not isinstance(node, e.Column):

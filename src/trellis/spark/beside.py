@@ -8,7 +8,7 @@ from pyspark.sql import functions as F
 from trellis.algebra import expression as e
 from trellis.algebra.plan import MatchPlan, ScanPlan
 from trellis.algebra.segments import SegmentPlan
-from trellis.spark.pairs import sort_column
+from trellis.spark.pairs import sort_column, with_one_key
 from trellis.spark.projection import Session
 
 __all__ = ["sort_and_keep"]
@@ -27,9 +27,8 @@ def sort_and_keep(
     keys = list(plan.match.keys)
     order = [sort_column(*key) for key in plan.sorted_by[len(keys) :]]
     if not keys:
-        # One series: a key that is the same in all rows, but not a constant, which Spark would warn about.
         keys = [_ONE_SERIES]
-        exchanged = exchanged.withColumn(_ONE_SERIES, F.monotonically_increasing_id() < 0)
+        exchanged = with_one_key(exchanged, _ONE_SERIES)
     ordered = exchanged.sortWithinPartitions(*(F.col(key).asc_nulls_first() for key in keys), *order)
     series = Window.partitionBy(*keys).orderBy(*order)
     values = [F.lag(source, -shift).over(series).alias(name) for name, source, shift in plan.beside.columns]

@@ -12,7 +12,7 @@ from trellis.algebra import expression as e
 from trellis.algebra.plan import PairPlan
 from trellis.spark.projection import Session
 
-__all__ = ["add_pairs", "sort_column"]
+__all__ = ["add_pairs", "sort_column", "with_one_key"]
 
 
 def add_pairs(frame: DataFrame, plan: PairPlan, session: Session) -> DataFrame:
@@ -22,9 +22,8 @@ def add_pairs(frame: DataFrame, plan: PairPlan, session: Session) -> DataFrame:
     columns = [(name, e.Column((name,))) for name in frame.columns]
     named = session.project(frame, [*columns, *keys, *order])
     if not keys:
-        # One series: a key that is the same in all rows, but not a constant, which Spark would warn about.
         keys = [("__k0", e.Literal("FALSE"))]
-        named = named.withColumn("__k0", F.monotonically_increasing_id() < 0)
+        named = with_one_key(named, "__k0")
     sort = [sort_column(name, *key[1:]) for (name, _), key in zip(order, plan.order, strict=True)]
     ties = [_named(field.name) for field in frame.schema if "map<" not in field.dataType.simpleString()]
     series = Window.partitionBy(*(name for name, _ in keys))
@@ -49,6 +48,11 @@ def add_pairs(frame: DataFrame, plan: PairPlan, session: Session) -> DataFrame:
 
 def _named(name: str) -> Column:
     return F.col(str(e.Column((name,))))
+
+
+def with_one_key(frame: DataFrame, name: str) -> DataFrame:
+    """One series: a key that is the same in all rows, but not a constant, which Spark would warn about."""
+    return frame.withColumn(name, F.monotonically_increasing_id() < 0)
 
 
 def sort_column(name: str, descending: bool, nulls_first: bool) -> Column:
