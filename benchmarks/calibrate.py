@@ -32,7 +32,7 @@ from segment_plans import forms_of, ndcg
 from segment_templates import TEMPLATES, parameter_sets
 
 from trellis.algebra.segments import Choices, PhysicalNode
-from trellis.planning.segment_costs import Costs, FunctionCost, default_costs
+from trellis.planning.segments.costs import Costs, FunctionCost, default_costs
 
 
 @dataclass(frozen=True, slots=True)

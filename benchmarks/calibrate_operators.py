@@ -1,6 +1,6 @@
 """The experiments of `calibrate.py`: operators with given inputs, and how often formulas count each constant.
 
-What is counted follows `planning/segment_optimizer.py`, `generators.py` and `segment_costs.py`, operator by operator.
+What is counted follows `planning/segments/optimizer.py`, `generators.py` and `segment_costs.py`, operator by operator.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from trellis.algebra.segments import (
     Union,
     Window,
 )
-from trellis.execution.executor import Executor
-from trellis.execution.sets import Segments
-from trellis.execution.spaces import Space
+from trellis.execution.segments.executor import Executor
+from trellis.execution.segments.sets import Segments
+from trellis.execution.segments.spaces import Space
 
 __all__ = ["Experiment", "experiments", "functions"]
 

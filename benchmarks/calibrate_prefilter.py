@@ -28,8 +28,8 @@ from prefilter_runs import plan
 from pyspark.sql import DataFrame
 
 import trellis
-from trellis.planning import before_match
-from trellis.planning.prefilter_costs import PrefilterCosts, default_prefilter_costs
+from trellis.planning.before_match import plan as before_match
+from trellis.planning.before_match.costs import PrefilterCosts, default_prefilter_costs
 
 __all__ = ["calibrate_prefilter"]
 

@@ -83,7 +83,7 @@ began = time.perf_counter()
 import trellis
 warmup = getattr(trellis, "warmup", None)
 if warmup is None:
-    from trellis.spark.warmup import warmup
+    from trellis.execution.warmup import warmup
 imported = time.perf_counter()
 warmup()
 print(imported - began, time.perf_counter() - imported)

@@ -13,7 +13,8 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 
 import trellis as tr
-from trellis.spark import loading, worker
+from trellis.execution import loading
+from trellis.execution.rows import matcher as worker
 
 __all__ = ["Shipment", "parts_of", "ship"]
 

@@ -22,7 +22,7 @@ from trellis.algebra.prefilter import Candidate, Prefilter
 from trellis.api import _run
 from trellis.planning.hints import Hints
 from trellis.spark.counts import Counts
-from trellis.spark.projection import Session
+from trellis.spark.session import Session
 
 __all__ = ["OFF", "VARIANTS", "HintValues", "Planned", "Runner", "estimates", "plan", "run_digested", "say"]
 

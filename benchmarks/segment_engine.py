@@ -18,19 +18,19 @@ from trellis.algebra.segments import Choices, PhysicalNode, SegmentPlan
 from trellis.algebra.statistics import SegmentStatistics
 from trellis.analysis.schema import Schema
 from trellis.analysis.segments import bind_segments
-from trellis.execution.conditions import Conditions
-from trellis.execution.rows import Rows
-from trellis.execution.sample import sample_segments
-from trellis.execution.segments import Finder
+from trellis.execution import loading
+from trellis.execution.chunks import Chunk
+from trellis.execution.segments.conditions import Conditions
+from trellis.execution.segments.finder import Finder
+from trellis.execution.segments.matcher import SegmentMatcher
+from trellis.execution.segments.rows import Rows
+from trellis.execution.segments.sample import sample_segments
 from trellis.kernels.arrays import Program, Slots
 from trellis.languages.match_recognize import parse_clause_text
 from trellis.planning.hints import Hints
-from trellis.planning.segment_costs import Costs, default_costs
-from trellis.planning.segment_optimizer import Chosen, optimize
-from trellis.planning.segments import plan_segments
-from trellis.spark import loading
-from trellis.spark.chunks import Chunk
-from trellis.spark.segment_worker import SegmentMatcher
+from trellis.planning.segments.costs import Costs, default_costs
+from trellis.planning.segments.optimizer import Chosen, optimize
+from trellis.planning.segments.plan import plan_segments
 
 __all__ = ["Prepared", "prepare"]
 

@@ -24,8 +24,8 @@ from segment_truth import SAMPLES, sample_of
 from trellis.algebra.segments import Choices, PhysicalNode
 from trellis.algebra.statistics import SegmentStatistics
 from trellis.errors import ResourceError
-from trellis.execution.segments import Finder
-from trellis.spark.segment_worker import choose_tree
+from trellis.execution.segments.finder import Finder
+from trellis.execution.segments.matcher import choose_tree
 
 try:
     from automaton import AUTOMATON

@@ -17,11 +17,11 @@ from trellis.algebra.expression import Expression
 from trellis.algebra.plan import BesidePlan, ScanPlan
 from trellis.analysis.binding import bind
 from trellis.analysis.schema import Schema
+from trellis.execution.rows.matcher import match_batches
 from trellis.languages.match_recognize import parse_clause_text
-from trellis.planning import measures
 from trellis.planning.hints import Hints
-from trellis.planning.scan import plan_scan
-from trellis.spark.worker import match_batches
+from trellis.planning.rows import measures
+from trellis.planning.rows.plan import plan_scan
 
 Row = Mapping[str, Any]
 

@@ -15,10 +15,10 @@ from trellis.algebra.query import Query
 from trellis.algebra.segments import Choices, SegmentPlan
 from trellis.analysis.schema import Schema
 from trellis.analysis.segments import bind_segments
+from trellis.execution.segments.matcher import segment_batches
 from trellis.languages.match_recognize import parse_clause_text
 from trellis.planning.hints import Hints
-from trellis.planning.segments import plan_segments
-from trellis.spark.segment_worker import segment_batches
+from trellis.planning.segments.plan import plan_segments
 
 Row = Mapping[str, Any]
 

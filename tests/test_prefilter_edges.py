@@ -10,7 +10,7 @@ import pytest
 from pyspark.sql import functions as F
 
 import trellis
-from trellis.spark import row_statistics
+from trellis.spark import statistics as row_statistics
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -12,9 +12,9 @@ import pytest
 import local_segments
 from trellis.algebra.plan import SlotSource
 from trellis.algebra.windows import TimeWindow, Window
-from trellis.execution import segments
+from trellis.execution.segments import finder as segments
+from trellis.execution.segments.matcher import SegmentMatcher, choose_tree
 from trellis.kernels.arrays import Slots
-from trellis.spark.segment_worker import SegmentMatcher, choose_tree
 
 SCHEMA = [("k", "int"), ("t", "int"), ("v", "double"), ("u", "int")]
 CLAUSES = [

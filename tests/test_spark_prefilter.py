@@ -11,8 +11,8 @@ from pyspark.sql import functions as F
 
 import trellis
 from trellis.errors import BindingError
-from trellis.spark.projection import Session
-from trellis.spark.row_statistics import inspect_source
+from trellis.spark.session import Session
+from trellis.spark.statistics import inspect_source
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

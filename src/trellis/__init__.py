@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from trellis import errors
     from trellis.api import RowPattern, explain, pattern, sql
+    from trellis.execution.warmup import warmup
     from trellis.plots import plot
     from trellis.segment_functions import segment_function
-    from trellis.spark.warmup import warmup
 
 __version__ = "0.1.0"
 __all__ = ["RowPattern", "errors", "explain", "pattern", "plot", "segment_function", "sql", "warmup"]
@@ -22,7 +22,7 @@ _HOMES = {
     "plot": "trellis.plots",
     "segment_function": "trellis.segment_functions",
     "sql": "trellis.api",
-    "warmup": "trellis.spark.warmup",
+    "warmup": "trellis.execution.warmup",
 }
 
 

@@ -20,22 +20,22 @@ from trellis.analysis.binding import bind
 from trellis.analysis.schema import Schema
 from trellis.analysis.segments import SEGMENT_FUNCTIONS, bind_segments
 from trellis.errors import BindingError, TrellisError, TrellisWarning, UnsupportedError
+from trellis.execution.warmup import start_warmup
 from trellis.java import require_java
 from trellis.languages.builder import Keys, QueryBuilder, build
 from trellis.languages.statement import parse_statement
-from trellis.planning.describe import describe
-from trellis.planning.describe_segments import describe_segments
+from trellis.planning.describe.rows import describe
+from trellis.planning.describe.segments import describe_segments
 from trellis.planning.hints import Hints
-from trellis.planning.rewrite_rows import reads_segments, rewrite_rows
-from trellis.planning.scan import plan_scan
-from trellis.planning.segments import plan_segments
+from trellis.planning.rows.plan import plan_scan
+from trellis.planning.rows.rewrite_rows import reads_segments, rewrite_rows
+from trellis.planning.segments.plan import plan_segments
 from trellis.segment_functions import registered
 from trellis.spark.batch import run_scan
 from trellis.spark.counts import Counts, run_counted
-from trellis.spark.projection import Session, refused
-from trellis.spark.row_statistics import survey_source
-from trellis.spark.segment_sample import sampled_tree
-from trellis.spark.warmup import start_warmup
+from trellis.spark.sample import sampled_tree
+from trellis.spark.session import Session, refused
+from trellis.spark.statistics import survey_source
 
 __all__ = ["RowPattern", "explain", "pattern", "sql"]
 

@@ -12,7 +12,7 @@ import numpy as np
 from trellis.algebra.expression import AGGREGATES
 from trellis.analysis.segments import SEGMENT_FUNCTIONS
 from trellis.errors import BindingError
-from trellis.execution.functions import UserFunction
+from trellis.execution.segments.functions import UserFunction
 
 __all__ = ["registered", "segment_function"]
 

@@ -6,8 +6,8 @@ import numba
 import pytest
 
 import local
+from trellis.execution.warmup import warmup
 from trellis.kernels import expressions, matches, measures
-from trellis.spark.warmup import warmup
 
 KERNELS = [
     expressions.evaluate_rows,

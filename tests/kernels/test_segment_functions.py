@@ -12,12 +12,12 @@ import pytest
 import local_segments
 import naive_segments as ns
 from trellis.algebra.segments import Choices, Function
-from trellis.execution.functions import evaluate_function, extreme_rows
-from trellis.execution.rows import Rows
+from trellis.execution.segments.functions import evaluate_function, extreme_rows
+from trellis.execution.segments.rows import Rows
+from trellis.execution.warmup import warmup
 from trellis.kernels import bands, moments, pairs, scans, trends
 from trellis.kernels import opcodes as o
 from trellis.kernels.arrays import Slots
-from trellis.spark.warmup import warmup
 
 FUNCTIONS: dict[str, Any] = {
     "linear_regression_r2": ns.linear_regression_r2,

@@ -8,7 +8,7 @@ import pytest
 
 import local
 from trellis.languages.match_recognize import parse_clause_text
-from trellis.planning.repeatable import is_repeatable
+from trellis.planning.expressions.repeatable import is_repeatable
 
 SCHEMA = [("t", "int"), ("k", "string"), ("v", "int")]
 A, B, C = "A AS k = 'a'", "B AS k = 'b' AND B.v >= A.v", "C AS k = 'c'"

@@ -8,7 +8,7 @@ import pytest
 
 import local
 from trellis.languages.match_recognize import parse_clause_text
-from trellis.planning.describe import describe
+from trellis.planning.describe.rows import describe
 
 FIXTURE = Path(__file__).parents[1] / "fixtures" / "explain.txt"
 SCHEMA = [("sym", "string"), ("ts", "int"), ("price", "double"), ("qty", "int"), ("name", "string")]

@@ -7,7 +7,7 @@ import pytest
 from trellis.algebra.pattern import Pattern
 from trellis.analysis.paths import Path, least_rows, most_rows, paths_of, rows_around, single_variables
 from trellis.languages.match_recognize import parse_clause_text
-from trellis.planning.demands import symbol_sets
+from trellis.planning.before_match.demands import symbol_sets
 
 USEFUL = frozenset("ABCDEFG")
 

@@ -11,9 +11,9 @@ from trellis.algebra.expression import At, Column, Expression, Literal, Operator
 from trellis.algebra.prefilter import Buckets, Candidate, Form, Scale
 from trellis.algebra.statistics import RowStatistics
 from trellis.analysis.paths import Path
-from trellis.planning.demands import Demand
-from trellis.planning.prefilter import Wish, choose_prefilter, forced_prefilter, joins_of
-from trellis.planning.prefilter_costs import default_prefilter_costs
+from trellis.planning.before_match.costs import default_prefilter_costs
+from trellis.planning.before_match.demands import Demand
+from trellis.planning.before_match.prefilter import Wish, choose_prefilter, forced_prefilter, joins_of
 
 KEYS = (Column(("g",)),)
 BUCKETS = Buckets(Column(("t",)), Scale.NUMBER, 10)

@@ -10,9 +10,9 @@ from trellis.algebra.expression import Column, Literal, Operator
 from trellis.algebra.prefilter import Buckets, Component, Form, Prefilter, Scale, Symbol
 from trellis.algebra.statistics import RowStatistics
 from trellis.languages.match_recognize import parse_clause_text
-from trellis.planning.automaton import compile_pattern
-from trellis.planning.prefilter_sizes import kept_share
-from trellis.planning.simulate import tests_from_a_row as simulated
+from trellis.planning.before_match.sizes import kept_share
+from trellis.planning.rows.automaton import compile_pattern
+from trellis.planning.rows.expected_tests import tests_from_a_row as simulated
 
 WIDTH = 10
 TIME = Column(("t",))

@@ -12,7 +12,7 @@ import local
 import local_segments
 from trellis.algebra.query import Query
 from trellis.languages.match_recognize import parse_clause_text
-from trellis.planning.rewrite_rows import rewrite_rows
+from trellis.planning.rows.rewrite_rows import rewrite_rows
 
 SCHEMA = [("k", "int"), ("t", "int"), ("v", "double"), ("u", "int")]
 NAMES = ("A", "B", "C", "D")

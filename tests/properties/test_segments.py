@@ -28,7 +28,7 @@ from properties.segment_strategies import (
 )
 from trellis.algebra.segments import Choices
 from trellis.errors import DataError, UnsupportedError
-from trellis.execution import zoom
+from trellis.execution.segments import zoom
 
 batches = st.sampled_from((1, 3, 1000))
 Found = tuple[Any, ...]  # key, first row, last row, first and last row of each wanted variable

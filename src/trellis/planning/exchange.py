@@ -9,7 +9,7 @@ from trellis.algebra.bound import BoundQuery, BoundSegments
 from trellis.algebra.expression import Expression
 from trellis.algebra.query import SortKey
 from trellis.errors import BindingError, UnsupportedError
-from trellis.planning.columns import Columns
+from trellis.planning.expressions.columns import Columns
 
 __all__ = ["check_arrow", "check_order", "comparable_key", "sort_by"]
 

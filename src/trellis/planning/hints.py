@@ -12,7 +12,7 @@ from typing import TypeGuard
 from trellis.algebra.segments import Choices
 from trellis.algebra.statistics import RowStatistics
 from trellis.errors import BindingError
-from trellis.planning.segment_costs import read_costs
+from trellis.planning.segments.costs import read_costs
 
 __all__ = ["RULES", "Hints"]
 

@@ -36,17 +36,17 @@ from trellis.algebra.plan import (
     Value,
 )
 from trellis.algebra.segments import SegmentPlan
-from trellis.execution.functions import UserFunction
+from trellis.execution.rows.matcher import match_batches
+from trellis.execution.segments.functions import UserFunction
+from trellis.execution.segments.matcher import segment_batches
 from trellis.kernels import opcodes as o
-from trellis.spark.beside import sort_and_keep
 from trellis.spark.counts import Counts
+from trellis.spark.neighbours import sort_and_keep
 from trellis.spark.pairs import add_pairs, sort_column
 from trellis.spark.prefilter import apply_prefilter
-from trellis.spark.projection import Session
 from trellis.spark.row_slices import add_row_slices
-from trellis.spark.segment_worker import segment_batches
+from trellis.spark.session import Session
 from trellis.spark.slices import add_slices, marks_of, resolve
-from trellis.spark.worker import match_batches
 
 __all__ = ["run_scan"]
 

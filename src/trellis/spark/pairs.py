@@ -10,7 +10,7 @@ from pyspark.sql import functions as F
 
 from trellis.algebra import expression as e
 from trellis.algebra.plan import PairPlan
-from trellis.spark.projection import Session
+from trellis.spark.session import Session
 
 __all__ = ["add_pairs", "sort_column", "with_one_key"]
 

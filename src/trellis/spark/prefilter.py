@@ -18,7 +18,7 @@ from pyspark.sql import functions as F
 from trellis.algebra import expression as e
 from trellis.algebra.expression import Expression
 from trellis.algebra.prefilter import Buckets, Component, Form, Prefilter, Scale
-from trellis.spark.projection import Session
+from trellis.spark.session import Session
 
 __all__ = ["apply_prefilter", "hash_of", "units_of"]
 

@@ -14,10 +14,10 @@ from trellis.algebra.plan import Gather, Mark, MatchPlan, Number, Output, SliceS
 from trellis.algebra.prefilter import Scale, Slices
 from trellis.algebra.segments import SegmentPlan
 from trellis.errors import DataError
+from trellis.execution.chunks import Chunk, series_starts
+from trellis.execution.loading import load_starts, slice_numbers
 from trellis.kernels.arrays import Ints
 from trellis.kernels.slices import resolve_slices
-from trellis.spark.chunks import Chunk, series_starts
-from trellis.spark.loading import load_starts, slice_numbers
 from trellis.spark.prefilter import units_of
 
 __all__ = ["add_slices", "lateness", "marks_of", "match_mark", "resolve", "row_marks"]

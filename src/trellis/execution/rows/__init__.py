@@ -1,0 +1,1 @@
+"""Row patterns over chunks of rows."""

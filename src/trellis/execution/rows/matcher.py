@@ -1,0 +1,318 @@
+"""What runs in a Python worker: chunks of sorted rows through the kernels, output rows out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pyarrow as pa
+
+from trellis.algebra.plan import MatchPlan
+from trellis.algebra.query import RowsPerMatch, SkipTo
+from trellis.errors import DataError, ResourceError, TrellisError
+from trellis.execution import loading
+from trellis.execution.chunks import Chunk, read_chunks
+from trellis.execution.rows.outputs import Found, write_outputs
+from trellis.kernels import opcodes as o
+from trellis.kernels.arrays import Conditions, Ints, Matches, Program, Slots, Work
+from trellis.kernels.expressions import evaluate_rows
+from trellis.kernels.matches import find_matches
+from trellis.kernels.measures import find_aggregates, find_places, label_rows
+from trellis.kernels.room import in_order, longer_paths, more_room, new_matches, new_track, new_work
+from trellis.kernels.vectors import evaluate_columns
+from trellis.planning.rows.merge_states import sets_of
+
+__all__ = ["Matcher", "match_batches"]
+
+_SKIPS = {
+    SkipTo.PAST_LAST_ROW: o.SKIP_PAST_LAST,
+    SkipTo.NEXT_ROW: o.SKIP_NEXT,
+    SkipTo.FIRST: o.SKIP_FIRST,
+    SkipTo.LAST: o.SKIP_LAST,
+}
+_MODES = {
+    RowsPerMatch.ONE: o.ONE_ROW,
+    RowsPerMatch.ALL: o.ALL_ROWS,
+    RowsPerMatch.ALL_OMIT_EMPTY: o.ALL_OMIT_EMPTY,
+    RowsPerMatch.ALL_WITH_UNMATCHED: o.ALL_UNMATCHED,
+}
+_KINDS = {"always": o.ALWAYS, "spark": o.BIT, "bit": o.BIT, "kernel": o.PROGRAM}
+
+# Beyond this a table of ends would take more memory than the rows it speeds up.
+_TABLE_BYTES = 1 << 29
+
+
+def match_batches(plan: MatchPlan, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The function of `mapInArrow`."""
+    matcher = Matcher(plan)
+    for chunk in read_chunks(batches, plan.keys, plan.chunk_rows):
+        yield from matcher.run(chunk)
+
+
+class Matcher:
+    """A plan as arrays, ready for chunks."""
+
+    def __init__(self, plan: MatchPlan) -> None:
+        self.plan = plan
+        variables = plan.variables
+        self.sets = sets_of(plan.places, plan.aggregates)
+        self.automaton = loading.load_automaton(plan)
+        self.places = loading.load_places(plan.places, self.sets, measures=False)
+        self.aggregates = loading.load_aggregates(plan.aggregates, self.sets, len(variables))
+        self.member = loading.load_member(self.sets, variables)
+        self.merging = loading.load_merging(plan)
+        self.skip_to = np.array([name in plan.skip_to for name in variables], np.bool_)
+        self.measure_sets = sets_of(plan.measure_places, plan.measure_aggregates)
+        self.measure_member = loading.load_member(self.measure_sets, variables)
+        self.measure_places = loading.load_places(plan.measure_places, self.measure_sets, measures=True)
+        self.measure_aggregates = loading.load_aggregates(plan.measure_aggregates, self.measure_sets, len(variables))
+        self.measure_final = np.array([spec.final for spec in plan.measure_aggregates], np.bool_)
+        self.tracked = any(condition.where == "kernel" for condition in plan.conditions)
+        self.code = np.array(plan.program.code, np.int32).reshape(len(plan.program.code), 3)
+        texts = [text for _, text in plan.program.strings]
+        self.constants = list(dict.fromkeys([*texts, *variables])) if self._uses_strings() else []
+
+    def run(self, chunk: Chunk) -> Iterator[pa.RecordBatch]:
+        """The output rows of a chunk."""
+        dictionary = self._dictionary(chunk)
+        yield from self.measure(chunk, dictionary, self.find(chunk, dictionary))
+
+    def find(self, chunk: Chunk, dictionary: loading.Dictionary | None) -> Matches:
+        """The matches of a chunk."""
+        plan = self.plan
+        status = np.zeros(3, np.int64)
+        slots = loading.load_slots(chunk, plan.slots, dictionary)
+        program = self.program(dictionary)
+        longest, width = int(np.diff(chunk.offsets).max()), len(plan.instructions)
+        by_table = plan.by_table and longest * width * 4 <= _TABLE_BYTES
+        keyed = self.tracked or plan.window is not None
+        work = new_work(longest, width, self.merging.width, plan.program.depth, by_table, keyed)
+        conditions = self.conditions(chunk, slots, program, work, status)
+        self._check(status, chunk)
+        matches = self._search(chunk, conditions, program, slots, work, by_table, longest, status)
+        self._check(status, chunk)
+        return matches if plan.slices is None else in_order(matches)
+
+    def measure(
+        self, chunk: Chunk, dictionary: loading.Dictionary | None, matches: Matches
+    ) -> Iterator[pa.RecordBatch]:
+        """The output rows of the matches of a chunk."""
+        plan = self.plan
+        status = np.zeros(3, np.int64)
+        count, used = int(matches.progress[2]), int(matches.progress[3])
+        starts, stops, owners = matches.starts[:count], matches.stops[:count], matches.owners[:count]
+        paths, following = matches.paths[:used], matches.following[:count]
+        mode = _MODES[plan.rows_per_match]
+        most = count + (used if mode != o.ONE_ROW else 0) + (chunk.table.num_rows if mode == o.ALL_UNMATCHED else 0)
+        row, match, number, seen = (np.empty(most, np.int64) for _ in range(4))
+        rows = label_rows(chunk.offsets, starts, stops, owners, paths, self.automaton, mode, row, match, number, seen)
+        if rows == 0:
+            return
+        row, match, number, seen = row[:rows], match[:rows], number[:rows], seen[:rows]
+        begins = np.append(0, np.cumsum(stops - starts))
+        most = int((stops - starts).max(initial=1))
+        index = np.empty((len(plan.measure_places), len(row)), np.int64)
+        label = np.empty((len(plan.measure_places), len(row)), np.int32)
+        if plan.measure_places:
+            find_places(
+                chunk.offsets,
+                starts,
+                stops,
+                owners,
+                paths,
+                begins,
+                self.automaton,
+                self.measure_member,
+                self.measure_places,
+                np.empty((len(self.measure_sets), most), np.int64),
+                np.zeros((len(self.measure_sets), most + 1), np.int64),
+                match,
+                seen,
+                index,
+                label,
+            )
+        shape = (len(plan.measure_aggregates), len(row))
+        whole, real, known = np.zeros(shape, np.int64), np.zeros(shape), np.zeros(shape, np.bool_)
+        if plan.measure_aggregates:
+            find_aggregates(
+                starts,
+                stops,
+                paths,
+                begins,
+                self.automaton,
+                new_track(self.measure_member, len(plan.measure_aggregates), most, True),
+                np.zeros((len(self.measure_sets), most + 1), np.int64),
+                self.measure_aggregates,
+                self.measure_final,
+                loading.load_slots(chunk, plan.measure_slots, dictionary),
+                match,
+                seen,
+                whole,
+                real,
+                known,
+                status,
+            )
+            self._check(status, chunk)
+        found = Found(
+            starts,
+            stops,
+            owners,
+            following,
+            paths,
+            begins,
+            self.automaton,
+            row,
+            match,
+            number,
+            seen,
+            index,
+            label,
+            whole,
+            real,
+            known,
+        )
+        yield write_outputs(plan, chunk, found)
+
+    def _search(
+        self,
+        chunk: Chunk,
+        conditions: Conditions,
+        program: Program,
+        slots: Slots,
+        work: Work,
+        by_table: bool,
+        longest: int,
+        status: Ints,
+    ) -> Matches:
+        """Search the chunk; the kernel comes back for more room where it needs it."""
+        plan = self.plan
+        matches = new_matches(chunk.table.num_rows)
+        window = loading.load_window(chunk, plan.window)
+        origins = loading.load_starts(chunk, plan.slices)
+        track = new_track(self.member, len(plan.aggregates), longest, self.tracked)
+        ends = np.empty((longest + 1 if by_table else 1, len(plan.instructions)), np.int32)
+        path = np.empty(longest, np.int32)
+        steps = np.zeros(2, np.int64)
+        while True:
+            outcome = find_matches(
+                chunk.offsets,
+                origins,
+                self.automaton,
+                conditions,
+                program,
+                slots,
+                self.places,
+                self.aggregates,
+                self.merging,
+                window,
+                track,
+                work,
+                by_table,
+                ends,
+                path,
+                _SKIPS[plan.skip],
+                self.skip_to,
+                plan.budget,
+                matches,
+                steps,
+                status,
+            )
+            if outcome == o.NEEDS_ROOM:
+                work = more_room(work)
+            elif outcome == o.NEEDS_PATHS:
+                matches = longer_paths(matches)
+            else:
+                return matches
+
+    def conditions(self, chunk: Chunk, slots: Slots, program: Program, work: Work, status: Ints) -> Conditions:
+        """The bits of all conditions that look at a row and its neighbours only."""
+        planned = self.plan.conditions
+        local = [condition for condition in planned if condition.where in ("spark", "bit")]
+        bits = np.empty((len(local), chunk.table.num_rows), np.bool_)
+        for number, condition in enumerate(local):
+            if condition.where == "spark":
+                bits[number] = loading.bits_of(chunk, condition.column, condition.mask)
+                continue
+            columns = evaluate_columns(condition.begin, condition.end, program, slots, self.places, chunk.offsets)
+            if columns is not None:
+                bits[number] = columns
+            elif status[0] == o.DONE:
+                evaluate_rows(
+                    condition.begin,
+                    condition.end,
+                    program,
+                    slots,
+                    self.places,
+                    self.aggregates,
+                    chunk.offsets,
+                    new_track(self.member, 0, 0, False),
+                    work,
+                    bits[number],
+                    status,
+                )
+        places = [local.index(condition) if condition in local else -1 for condition in planned]
+        return Conditions(
+            np.array([_KINDS[condition.where] for condition in planned], np.int32),
+            np.array(places, np.int32),
+            np.array([condition.begin for condition in planned], np.int64),
+            np.array([condition.end for condition in planned], np.int64),
+            bits,
+        )
+
+    def program(self, dictionary: loading.Dictionary | None) -> Program:
+        """The programs, with the codes of strings in this chunk."""
+        spec = self.plan.program
+        ints = np.array(spec.ints, np.int64)
+        labels = np.zeros(len(self.plan.variables), np.int64)
+        if dictionary is not None:
+            for place, text in spec.strings:
+                ints[place] = dictionary.constant(text)
+            labels[:] = [dictionary.constant(name) for name in self.plan.variables]
+        return Program(self.code, ints, np.array(spec.floats, np.float64), labels, spec.lenient)
+
+    def _uses_strings(self) -> bool:
+        plan = self.plan
+        coded = any(source.held == "code" for source in (*plan.slots, *plan.measure_slots))
+        return coded or bool(plan.program.strings) or any(row[0] == o.LABEL for row in plan.program.code)
+
+    def _dictionary(self, chunk: Chunk) -> loading.Dictionary | None:
+        if not self._uses_strings():
+            return None
+        sources = (*self.plan.slots, *self.plan.measure_slots)
+        columns = dict.fromkeys(source.column for source in sources if source.held == "code")
+        return loading.Dictionary(chunk, list(columns), self.constants)
+
+    def _check(self, status: Ints, chunk: Chunk) -> None:
+        if status[0] != o.DONE:
+            raise self._error(int(status[0]), int(status[1]), chunk)
+
+    def _error(self, kind: int, row: int, chunk: Chunk) -> TrellisError:
+        series = int(np.searchsorted(chunk.offsets, row, side="right")) - 1
+        position = row - int(chunk.offsets[series]) + 1
+        names = self.plan.keys if self.plan.slices is None else self.plan.keys[:-1]
+        keys = ", ".join(repr(chunk.column(key)[row].as_py()) for key in names)
+        where = f"row {position} of the partition ({keys})" if keys else f"row {position}"
+        if self.plan.slices is not None or self.plan.dropped:
+            which = "of a slice" if self.plan.slices is not None else "of those that were not dropped before"
+            where = where.replace(f"row {position}", f"row {position} ({which})", 1)
+        skip = f"AFTER MATCH {self.plan.skip.value} {'|'.join(sorted(self.plan.skip_to))}".rstrip()
+        match kind:
+            case o.OUT_OF_STEPS:
+                return ResourceError(
+                    f"The search was given up after {self.plan.budget:,} steps in one partition, at {where}.",
+                    cure="Bound the pattern (WITHIN, {n,m}), make conditions stricter, or raise the hint step_budget.",
+                )
+            case o.SKIP_MISSING:
+                return DataError(
+                    f"{skip} is impossible: the match at {where} has no such row.",
+                    cure="Skip to a variable that every match contains, or use SKIP TO NEXT ROW.",
+                )
+            case o.SKIP_TO_START:
+                return DataError(
+                    f"{skip} would find the match at {where} again and again: it leads to its first row.",
+                    cure="Skip to a later variable, or use SKIP TO NEXT ROW.",
+                )
+            case o.DIVISION_BY_ZERO:
+                return DataError(f"A condition divides by zero at {where}.", cure="Guard it with NULLIF(divisor, 0).")
+            case _:
+                return DataError(f"A number is too large for its type at {where}.", cure="Cast to a wider type.")

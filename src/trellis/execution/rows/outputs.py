@@ -1,0 +1,126 @@
+"""From matches to Arrow columns: values are taken from the rows that the kernels point at."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from trellis.algebra.plan import First, Gather, Label, ListAggregate, Mark, MatchPlan, Number, Output, Present, Value
+from trellis.execution.chunks import Chunk
+from trellis.kernels import opcodes as o
+from trellis.kernels.arrays import Automaton, Bools, Floats, Ints, Shorts
+from trellis.kernels.measures import list_rows
+from trellis.spark.slices import match_mark, row_marks
+
+__all__ = ["Found", "take_rows", "write_outputs"]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The matches of a chunk (`starts`, `stops`, `paths`) and its output rows (all the rest)."""
+
+    starts: Ints
+    stops: Ints
+    owners: Ints
+    following: Ints
+    paths: Shorts
+    begins: Ints
+    automaton: Automaton
+    row: Ints
+    match: Ints
+    number: Ints
+    seen: Ints
+    index: Ints
+    label: Shorts
+    whole: Ints
+    real: Floats
+    known: Bools
+
+
+def write_outputs(plan: MatchPlan, chunk: Chunk, found: Found) -> pa.RecordBatch:
+    """One record batch with the outputs that the plan asks for."""
+    if not plan.outputs:
+        # A result without columns still has rows.
+        return pa.RecordBatch.from_arrays([pa.nulls(len(found.row), pa.int64())], ["__m0"])
+    columns = [_column(output, plan, chunk, found) for _, output in plan.outputs]
+    return pa.RecordBatch.from_arrays(columns, [name for name, _ in plan.outputs])
+
+
+def _column(output: Output, plan: MatchPlan, chunk: Chunk, found: Found) -> pa.Array:
+    match output:
+        case Gather(column=column, place=-1):
+            return chunk.column(column).take(pa.array(found.row))
+        case Gather(column=column, place=place):
+            return take_rows(chunk.column(column), found.index[place])
+        case Present(place=place):
+            return pa.array(found.index[place] >= 0)
+        case Label(place=place):
+            return take_rows(pa.array(plan.variables, pa.string()), found.label[place])
+        case First():
+            return pa.array((found.match >= 0) & (np.diff(found.match, prepend=-1) != 0))
+        case Mark(what=what):
+            return _mark(what, plan, chunk, found)
+        case Number():
+            return pa.array(found.number, mask=found.match < 0)
+        case Value(aggregate=number, columns=()):
+            spec = plan.measure_aggregates[number]
+            values = found.whole[number] if spec.kind < o.SUM_FLOAT else found.real[number]
+            return pa.array(values, mask=~found.known[number])
+        case Value(aggregate=number, columns=columns):
+            rows = np.where(found.known[number], found.whole[number], -1)
+            return _choose(chunk, columns, rows, found.real[number].astype(np.int64))
+        case ListAggregate():
+            return _list(output, plan, chunk, found)
+
+
+def _mark(what: str, plan: MatchPlan, chunk: Chunk, found: Found) -> pa.Array:
+    if what == "row":
+        return row_marks(found.match)
+    assert plan.slices is not None
+    marks = match_mark(what, plan.slices, chunk, found.owners, found.starts, found.following)
+    return pa.array(marks[found.match])
+
+
+def _list(output: ListAggregate, plan: MatchPlan, chunk: Chunk, found: Found) -> pa.Array:
+    names = plan.variables
+    wanted = np.array([output.variables is None or name in output.variables for name in names], np.bool_)
+    offsets = np.empty(len(found.match) + 1, np.int64)
+    room = len(found.paths)
+    while True:
+        rows, labels = np.empty(room, np.int64), np.empty(room, np.int64)
+        used = list_rows(
+            found.starts,
+            found.stops,
+            found.paths,
+            found.begins,
+            found.automaton,
+            wanted,
+            output.final,
+            found.match,
+            found.seen,
+            offsets,
+            rows,
+            labels,
+        )
+        if used <= room:
+            break
+        room = used
+    values = _choose(chunk, output.columns, rows[:used], labels[:used])
+    return pa.ListArray.from_arrays(pa.array(offsets.astype(np.int32)), values)
+
+
+def take_rows(column: pa.Array, rows: NDArray[np.int64] | NDArray[np.int32]) -> pa.Array:
+    """The values of rows, NULL where there is no row."""
+    missing = rows < 0
+    return column.take(pa.array(rows, mask=missing) if missing.any() else pa.array(rows))
+
+
+def _choose(chunk: Chunk, columns: tuple[str, ...], rows: Ints, labels: Ints) -> pa.Array:
+    """The values of rows, from the column that belongs to the label of each row."""
+    if len(set(columns)) == 1:
+        return take_rows(chunk.column(columns[0]), rows)
+    stacked = pa.concat_arrays([chunk.column(name) for name in columns])
+    return take_rows(stacked, np.where(rows >= 0, rows + labels * chunk.table.num_rows, -1))

@@ -1,0 +1,1 @@
+"""Segment trees over chunks of rows."""

@@ -1,0 +1,202 @@
+"""A segment plan over a chunk of rows: slices, the choice of a physical tree, matches, skips, numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from trellis.algebra.query import Boundary, SkipTo
+from trellis.algebra.segments import PhysicalNode, SegmentPlan
+from trellis.errors import DataError
+from trellis.execution.segments.conditions import Conditions, row_of
+from trellis.execution.segments.executor import Executor
+from trellis.execution.segments.functions import Extent, UserFunction
+from trellis.execution.segments.rows import Rows
+from trellis.execution.segments.sets import Segments
+from trellis.execution.segments.spaces import Space, full_space
+from trellis.kernels.arrays import Ints, Program, Slots
+from trellis.kernels.pairs import skip_matches
+
+__all__ = ["Choose", "Finder", "Matches"]
+
+Choose = Callable[[SegmentPlan, Rows, Conditions], PhysicalNode]
+"""Chooses a physical tree for a plan from the rows at hand."""
+
+_MOST_ROWS = 1 << 17
+
+
+@dataclass(frozen=True, slots=True)
+class Matches:
+    """The matches of a chunk in order: rows of start and end, the segments of variables, number in the series.
+
+    `following` is the row at which the search goes on after a match, for slices of series; -1 if there is none.
+    """
+
+    starts: Ints
+    ends: Ints
+    bindings: dict[str, Extent]
+    numbers: Ints
+    following: Ints
+
+
+@dataclass(slots=True)
+class Finder:
+    """Finds the matches of a plan, chunk after chunk. The tree is chosen with the first chunk, and kept."""
+
+    plan: SegmentPlan
+    choose: Choose
+    users: Mapping[str, UserFunction] = field(default_factory=dict)
+    tree: PhysicalNode | None = None
+
+    def find(
+        self, offsets: Ints, slots: Slots, program: Program, start_before: Ints | None = None
+    ) -> tuple[Rows, Matches]:
+        """The matches in a chunk of whole series; for slices, those that start before a row of each."""
+        rows = self.rows(offsets, slots)
+        found: list[Segments] = []
+        spent = 0
+        for part, space, base in self._slices(rows):
+            conditions = Conditions(part, self.plan.conditions, program, self.plan.program.depth, self.users)
+            if self.tree is None:
+                self.tree = self.choose(self.plan, part, conditions)
+            executor = Executor(part, conditions, self.plan.budget, self.plan.reach, spent)
+            result = executor.run(self.tree, space, frozenset(self.plan.tracked))
+            found.append(_moved(result, base))
+            spent = executor.spent
+        return rows, self._finish(rows, _together(found), start_before)
+
+    def rows(self, offsets: Ints, slots: Slots) -> Rows:
+        """The rows of a chunk."""
+        whole = tuple(source.held != "float" for source in self.plan.slots)
+        longest = int(np.diff(offsets).max())
+        most = self.plan.tree.window.most
+        return Rows(offsets, slots, whole, self.plan.scales, longest if most is None else min(longest, most))
+
+    def _slices(self, rows: Rows) -> Iterator[tuple[Rows, Space | None, int]]:
+        """The chunk in pieces, where it is long and segments are short, each with the rows that its segments need."""
+        last = self._last_rows(rows)
+        if rows.count <= 2 * _MOST_ROWS or last is None:
+            yield rows, None, 0
+            return
+        for first in range(0, rows.count, _MOST_ROWS):
+            stop = min(first + _MOST_ROWS, rows.count)
+            low = max(int(rows.first[first]), first - self.plan.reach)
+            high = min(int(rows.stop[stop - 1]), int(last[first:stop].max()) + 1 + self.plan.reach)
+            part = _part_of(rows, low, high)
+            every = full_space(part)
+            mine = (every.anchors >= first - low) & (every.anchors < stop - low)
+            space = Space("start", every.anchors[mine], every.low[mine], every.high[mine])
+            yield part, (None if mine.all() else space), low
+
+    def _last_rows(self, rows: Rows) -> Ints | None:
+        """The last row that a segment from each row may reach; None if nothing bounds it well."""
+        window = self.plan.tree.window
+        last = rows.stop - 1
+        if window.most is not None:
+            last = np.minimum(last, np.arange(rows.count) + window.most - 1)
+        for time in window.times:
+            reach = rows.reach(time) if time.most is not None else None
+            last = last if reach is None else np.minimum(last, reach[1])
+        longest = int((last - np.arange(rows.count)).max(initial=0))
+        return last if longest <= _MOST_ROWS // 4 else None
+
+    def _finish(self, rows: Rows, found: Segments, start_before: Ints | None) -> Matches:
+        starts, ends = found.pairs()
+        series = np.searchsorted(rows.offsets, starts, side="right") - 1
+        following = starts
+        if start_before is not None:
+            mine = np.flatnonzero(starts < start_before[series])
+            found, series = found.take(mine), series[mine]
+            following = found.pairs()[0]
+        if self.plan.skip is not SkipTo.EVERY_MATCH:
+            found, series, following = self._skipped(
+                rows, found, series.astype(np.int64), every_start=start_before is not None
+            )
+        starts, ends = found.pairs()
+        # Numbers start at 1 in each series.
+        firsts = np.flatnonzero(np.diff(series, prepend=-1))
+        counts = np.diff(np.append(firsts, len(series)))
+        numbers = np.arange(1, len(series) + 1) - np.repeat(firsts, counts)
+        return Matches(starts, ends, found.bindings, numbers.astype(np.int64), following)
+
+    def _skipped(self, rows: Rows, found: Segments, series: Ints, *, every_start: bool) -> tuple[Segments, Ints, Ints]:
+        """AFTER MATCH SKIP: the leftmost start, then the longest (or preferred), then on from where the skip leads.
+
+        With `every_start` nothing is skipped but other matches from the same row: a later pass will.
+        """
+        starts, ends = found.pairs()
+        keys = [self._boundary(found, boundary) for boundary in self.plan.preference] or [-ends]
+        # What is still equal goes by the rows of variables, in the order of their names.
+        ties = [array for name in self.plan.tracked for array in found.bindings[name]]
+        order = np.lexsort((*reversed(ties), *reversed(keys), starts))
+        found, series = found.take(order), series[order]
+        starts, ends = found.pairs()
+        to_target = self.plan.skip in (SkipTo.FIRST, SkipTo.LAST)
+        targets = starts
+        if to_target:
+            first = self.plan.skip is SkipTo.FIRST
+            targets = row_of(rows, found.bindings[self.plan.skip_to], first, 0, 0)
+        if every_start:
+            places = np.flatnonzero(np.diff(starts, prepend=-1))
+            past = ends + 1 if self.plan.skip is SkipTo.PAST_LAST_ROW else starts + 1
+            following = np.where(targets > starts, targets, -1) if to_target else past
+            return found.take(places), series[places], following[places]
+        kept = np.zeros(len(starts), np.bool_)
+        wrong = skip_matches(series, starts, ends, targets, self.plan.skip is SkipTo.PAST_LAST_ROW, to_target, kept)
+        if wrong >= 0:
+            position = int(starts[wrong] - rows.first[starts[wrong]]) + 1
+            raise DataError(
+                f"AFTER MATCH {self.plan.skip.value} {self.plan.skip_to} is impossible for the match at row {position} "
+                "of its partition: there is no such row after the first one.",
+                cure="Skip to a variable that every match contains after its first row, or use SKIP TO NEXT ROW.",
+            )
+        places = np.flatnonzero(kept)
+        return found.take(places), series[places], starts[places]
+
+    def _boundary(self, found: Segments, boundary: Boundary) -> Ints:
+        """What a quantifier took of each match, the preferred first; nothing at all is least."""
+        starts, ends = found.pairs() if boundary.variable is None else found.bindings[boundary.variable]
+        rows = starts if boundary.at_start else ends
+        return -rows if boundary.latest else rows
+
+
+def _part_of(rows: Rows, low: int, high: int) -> Rows:
+    """Neighbouring rows as a chunk of their own; series may be cut."""
+    inner = rows.offsets[(rows.offsets > low) & (rows.offsets < high)]
+    offsets = np.concatenate([[low], inner, [high]]).astype(np.int64) - low
+    slots = Slots(
+        np.ascontiguousarray(rows.slots.ints[:, low:high]),
+        np.ascontiguousarray(rows.slots.floats[:, low:high]),
+        np.ascontiguousarray(rows.slots.known[:, low:high]),
+        rows.slots.pair_ints,
+        rows.slots.pair_floats,
+        rows.slots.pair_known,
+    )
+    return Rows(offsets, slots, rows.whole, rows.scales, rows.longest)
+
+
+def _moved(segments: Segments, base: int) -> Segments:
+    if base == 0:
+        return segments
+    starts, ends = segments.pairs()
+    bindings = {
+        name: (np.where(s >= 0, s + base, -1), np.where(s >= 0, e + base, -1))
+        for name, (s, e) in segments.bindings.items()
+    }
+    return Segments((starts + base, ends + base), bindings=bindings)
+
+
+def _together(found: list[Segments]) -> Segments:
+    if len(found) == 1:
+        return found[0]
+    starts, ends = (np.concatenate(arrays) for arrays in zip(*(part.pairs() for part in found), strict=True))
+    bindings = {
+        name: (
+            np.concatenate([part.bindings[name][0] for part in found]),
+            np.concatenate([part.bindings[name][1] for part in found]),
+        )
+        for name in found[0].bindings
+    }
+    return Segments((starts, ends), bindings=bindings)

@@ -1,0 +1,188 @@
+"""What runs in a Python worker for segment queries: chunks of sorted rows in, a row for each match out."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+
+from trellis.algebra.plan import First, Gather, Label, ListAggregate, Mark, Number, Output, Present, Value
+from trellis.algebra.query import RowsPerMatch
+from trellis.algebra.segments import PhysicalNode, SegmentPlan
+from trellis.execution import loading
+from trellis.execution.chunks import Chunk, read_chunks
+from trellis.execution.rows.outputs import take_rows
+from trellis.execution.segments.conditions import Conditions, row_of
+from trellis.execution.segments.finder import Finder, Matches
+from trellis.execution.segments.functions import Environment, UserFunction, evaluate_function, extreme_rows
+from trellis.execution.segments.rows import Rows
+from trellis.execution.segments.sample import sample_segments
+from trellis.kernels.arrays import Array, Ints, Program
+from trellis.planning.segments.costs import Costs, FunctionCost, default_costs, read_costs
+from trellis.planning.segments.optimizer import optimize
+from trellis.planning.segments.values import WHOLE_MATCH
+from trellis.spark.slices import match_mark, row_marks
+
+__all__ = ["SegmentMatcher", "choose_tree", "costs_of", "segment_batches"]
+
+_BATCH = 1 << 16
+_MANY = 1e9
+_LOG = logging.getLogger("trellis")
+
+
+def segment_batches(
+    plan: SegmentPlan, users: Mapping[str, UserFunction], batches: Iterator[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
+    """The function of `mapInArrow`."""
+    matcher = SegmentMatcher(plan, users)
+    for chunk in read_chunks(batches, plan.keys, plan.chunk_rows):
+        yield from matcher.run(chunk)
+
+
+def choose_tree(plan: SegmentPlan, rows: Rows, conditions: Conditions) -> PhysicalNode:
+    """Statistics of the rows at hand, and the tree that is cheapest for them."""
+    statistics = sample_segments(plan, rows, conditions)
+    costs = costs_of(plan, conditions.users)
+    return optimize(plan.tree, plan.conditions, plan.tracked, statistics, costs, plan.choices).tree
+
+
+def costs_of(plan: SegmentPlan, users: Mapping[str, UserFunction]) -> Costs:
+    """The constants of the cost model, with those of the user's functions."""
+    costs = default_costs() if plan.costs is None else read_costs(plan.costs)
+    return replace(costs, functions={**costs.functions, **{name: _user_cost(user) for name, user in users.items()}})
+
+
+def _user_cost(user: UserFunction) -> FunctionCost:
+    growth, price = user.cost
+    indexed = user.index is not None
+    return FunctionCost(
+        fixed=price if growth == "constant" else 0.0,
+        row=price if growth == "linear" else 0.0,
+        square=price if growth == "quadratic" else 0.0,
+        build=100.0 if indexed else 0.0,
+        lookup=20.0 if indexed else 0.0,
+        per_length=False,
+    )
+
+
+class SegmentMatcher:
+    """A plan, ready for chunks."""
+
+    def __init__(self, plan: SegmentPlan, users: Mapping[str, UserFunction]) -> None:
+        self.plan, self.users = plan, users
+        self.finder = Finder(plan, choose_tree, users)
+        self._texts = [text for _, text in plan.program.strings]
+        self._coded = list(dict.fromkeys(source.column for source in plan.slots if source.held == "code"))
+
+    def run(self, chunk: Chunk) -> Iterator[pa.RecordBatch]:
+        """The output rows of a chunk."""
+        dictionary = self.dictionary(chunk)
+        slots = loading.load_slots(chunk, self.plan.slots, dictionary)
+        self._warn(chunk)
+        spec = self.plan.slices
+        start_before = None if spec is None else loading.load_starts(chunk, spec).ends
+        rows, matches = self.finder.find(chunk.offsets, slots, self.program(dictionary), start_before)
+        for first in range(0, len(matches.starts), _BATCH):
+            yield self._write(chunk, rows, _cut(matches, first, first + _BATCH))
+
+    def _warn(self, chunk: Chunk) -> None:
+        """Say how large the search is before it starts, where it is very large."""
+        lengths = np.diff(chunk.offsets).astype(np.float64)
+        most = self.plan.tree.window.most
+        segments = float((lengths * (lengths if most is None else np.minimum(lengths, most))).sum()) / 2
+        if segments > _MANY and not self.plan.tree.window.times:
+            _LOG.warning(
+                "%.3g segments to look at in %d series of up to %d rows; a window would make them fewer",
+                segments,
+                len(lengths),
+                int(lengths.max()),
+            )
+
+    def dictionary(self, chunk: Chunk) -> loading.Dictionary | None:
+        """Codes for the strings of a chunk."""
+        if not self._coded and not self._texts:
+            return None
+        return loading.Dictionary(chunk, self._coded, list(dict.fromkeys(self._texts)))
+
+    def program(self, dictionary: loading.Dictionary | None) -> Program:
+        """The programs, with the codes of strings in this chunk."""
+        spec = self.plan.program
+        ints = np.array(spec.ints, np.int64)
+        if dictionary is not None:
+            for place, text in spec.strings:
+                ints[place] = dictionary.constant(text)
+        code = np.array(spec.code, np.int32).reshape(len(spec.code), 3)
+        return Program(code, ints, np.array(spec.floats, np.float64), np.zeros(0, np.int64), spec.lenient)
+
+    def _write(self, chunk: Chunk, rows: Rows, matches: Matches) -> pa.RecordBatch:
+        count = len(matches.starts)
+        owner, row = np.arange(count), matches.starts
+        if self.plan.rows_per_match is not RowsPerMatch.ONE:
+            lengths = matches.ends - matches.starts + 1
+            owner = np.repeat(owner, lengths)
+            row = np.arange(len(owner)) - np.repeat(np.cumsum(lengths) - lengths, lengths) + matches.starts[owner]
+        environment: Environment = {WHOLE_MATCH: (matches.starts, matches.ends), **matches.bindings}
+        if not self.plan.outputs:
+            return pa.RecordBatch.from_arrays([pa.nulls(len(row), pa.int64())], ["__m0"])
+        columns = [
+            self._column(output, chunk, rows, matches, environment, owner, row) for _, output in self.plan.outputs
+        ]
+        return pa.RecordBatch.from_arrays(columns, [name for name, _ in self.plan.outputs])
+
+    def _column(
+        self,
+        output: Output,
+        chunk: Chunk,
+        rows: Rows,
+        matches: Matches,
+        environment: Environment,
+        owner: Ints,
+        row: Ints,
+    ) -> pa.Array:
+        match output:
+            case Gather(column=column, place=-1):
+                return chunk.column(column).take(pa.array(row))
+            case Gather(column=column, place=place):
+                return take_rows(chunk.column(column), self._row(place, rows, environment)[owner])
+            case Present(place=place):
+                return pa.array(self._row(place, rows, environment)[owner] >= 0)
+            case Number():
+                return pa.array(matches.numbers[owner])
+            case First():
+                return pa.array(np.diff(owner, prepend=-1) != 0)
+            case Value(aggregate=number, columns=(column,)):
+                found = extreme_rows(rows, self.plan.values[number], environment)
+                return take_rows(chunk.column(column), found[owner])
+            case Value(aggregate=number):
+                function = self.plan.values[number]
+                lengths = (1, rows.longest)
+                found, known = evaluate_function(rows, function, environment, False, lengths, self.users)
+                values: Array = found[owner]
+                if function.name == "equal_up_down_ticks":
+                    values = values.astype(np.bool_)
+                return pa.array(values, mask=~known[owner])
+            case Mark(what=what):
+                return self._mark(what, chunk, matches, owner)
+            case Label() | ListAggregate():
+                raise AssertionError(output)
+
+    def _mark(self, what: str, chunk: Chunk, matches: Matches, owner: Ints) -> pa.Array:
+        if what == "row":
+            return row_marks(owner)
+        assert self.plan.slices is not None
+        series = np.searchsorted(chunk.offsets, matches.starts, side="right") - 1
+        marks = match_mark(what, self.plan.slices, chunk, series, matches.starts, matches.following)
+        return pa.array(marks[owner])
+
+    def _row(self, place: int, rows: Rows, environment: Environment) -> Ints:
+        where = self.plan.places[place]
+        return row_of(rows, environment[where.variable], where.from_first, where.offset, where.shift)
+
+
+def _cut(matches: Matches, first: int, stop: int) -> Matches:
+    bindings = {name: (s[first:stop], e[first:stop]) for name, (s, e) in matches.bindings.items()}
+    cut = slice(first, stop)
+    return Matches(matches.starts[cut], matches.ends[cut], bindings, matches.numbers[cut], matches.following[cut])

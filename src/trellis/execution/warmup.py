@@ -1,0 +1,206 @@
+"""Kernels compiled ahead: a small query through every kernel, with the very types that real chunks have.
+
+Compiled code is kept on disk, so this takes seconds once on a machine and a fraction of a second afterwards.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from trellis.algebra.expression import Place
+from trellis.algebra.plan import (
+    AggregateSpec,
+    Condition,
+    Gather,
+    Instruction,
+    ListAggregate,
+    MatchPlan,
+    Merge,
+    Op,
+    ProgramSpec,
+    Register,
+    SlotSource,
+    Value,
+)
+from trellis.algebra.query import RowsPerMatch, SkipTo
+from trellis.execution.chunks import Chunk, read_chunks
+from trellis.execution.loading import load_slots
+from trellis.execution.rows.matcher import Matcher
+from trellis.execution.segments.warmup import compile_segment_joins, compile_segment_values
+from trellis.kernels import opcodes as o
+from trellis.kernels.matches import find_matches
+from trellis.kernels.room import new_matches, new_work
+from trellis.kernels.slices import resolve_slices
+
+__all__ = ["compile_kernels", "start_warmup", "warmup"]
+
+_LOG = logging.getLogger("trellis")
+_LOCK = threading.Lock()
+_warm: set[str] = set()
+
+# What queries of a kind need: the largest kernel, what this process compiles, and what a second one compiles meanwhile.
+_KINDS = {
+    "rows": ("matches.find_matches", ("compile_search",), ("compile_measures",)),
+    "segments": ("pairs.concat_pairs", ("compile_segment_values", "compile_rows"), ("compile_segment_joins",)),
+}
+
+
+def warmup() -> float:
+    """Compile all kernels, or load them where they are compiled already; the seconds it took.
+
+    Examples
+    --------
+    >>> import trellis as tr
+    >>> seconds = tr.warmup()
+    """
+    return sum(_warm_up(kind) for kind in _KINDS)
+
+
+def start_warmup(kind: str = "rows") -> threading.Thread:
+    """Warm up for row patterns or segments beside other work.
+
+    Join the thread before workers start, so that they only load.
+    """
+    thread = threading.Thread(target=_warm_up, args=(kind,), name="trellis-warmup", daemon=True)
+    thread.start()
+    return thread
+
+
+def _warm_up(kind: str) -> float:
+    largest, here, there = _KINDS[kind]
+    with _LOCK:
+        if kind in _warm:
+            return 0.0
+        began = time.perf_counter()
+        helper = None
+        if not _is_compiled(largest):
+            print("trellis: compiling kernels, once on this machine; some seconds", file=sys.stderr, flush=True)
+            helper = _start_helper(there)
+        compile_kernels(here)
+        if helper is not None:
+            helper.wait()
+        compile_kernels(there)
+        _warm.add(kind)
+        seconds = time.perf_counter() - began
+        _LOG.info("kernels of %s ready after %.1f s", kind, seconds)
+        return seconds
+
+
+def compile_kernels(names: tuple[str, ...]) -> None:
+    """Compile or load some groups of kernels."""
+    for name in names:
+        _COMPILED[name]()
+
+
+def compile_search() -> None:
+    """Compile or load what finds matches."""
+    chunk, matcher = _chunk(), Matcher(_plan(o.BIT))
+    matcher.find(chunk, None)
+
+
+def compile_rows() -> None:
+    """Compile or load the interpreter of conditions of single rows."""
+    chunk, matcher = _chunk(), Matcher(_plan(o.PROGRAM))
+    work = new_work(2, 5, 3, 4, True, False)
+    slots = load_slots(chunk, matcher.plan.slots, None)
+    matcher.conditions(chunk, slots, matcher.program(None), work, np.zeros(3, np.int64))
+
+
+def compile_measures() -> None:
+    """Compile or load the rest: conditions of single rows, and what is read from matches."""
+    compile_rows()
+    list(Matcher(_plan(o.PROGRAM)).measure(_chunk(), None, new_matches(3)))
+    none = np.zeros(0, np.int64)
+    resolve_slices(np.zeros(0, np.bool_), none, none, none, none, np.zeros(3, np.int64), none)
+
+
+_COMPILED = {
+    "compile_search": compile_search,
+    "compile_rows": compile_rows,
+    "compile_measures": compile_measures,
+    "compile_segment_joins": compile_segment_joins,
+    "compile_segment_values": compile_segment_values,
+}
+
+
+def _start_helper(names: tuple[str, ...]) -> subprocess.Popen[bytes] | None:
+    """A second process that compiles its share: Numba compiles one function at a time in each process."""
+    if not sys.executable or (os.cpu_count() or 1) < 2:
+        return None
+    code = f"from trellis.execution.warmup import compile_kernels; compile_kernels({names!r})"
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    try:
+        return subprocess.Popen(
+            [sys.executable, "-c", code], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+    except OSError:
+        return None
+
+
+def _chunk() -> Chunk:
+    batch = pa.record_batch({"k": [1, 1, 2], "v": [1, 2, 3], "b": [True, True, True]})
+    return next(read_chunks(iter([batch]), ("k",), 10))
+
+
+def _is_compiled(kernel: str) -> bool:
+    """Whether a kernel lies in Numba's cache. A wrong answer only spoils the announcement."""
+    cache = getattr(find_matches, "_cache", None)
+    if cache is None or not hasattr(cache, "cache_path"):
+        return True
+    return any(Path(cache.cache_path).glob(f"{kernel}-*.nbc"))
+
+
+def _plan(condition: int) -> MatchPlan:
+    """`A B*` with an aggregate in the condition of B. A is tested by a bit of Spark's, or by a program of its own."""
+    aggregate = AggregateSpec(o.SUM_INT, None, (0, 0))
+    code = (
+        (o.LOAD_INT, 0, 0),
+        (o.AGGREGATE_INT, 0, 0),
+        (o.COMPARE_INT, o.LESS_EQUAL, 0),
+        # IS NULL is not computed over whole columns: the interpreter of single rows has something to do.
+        (o.LOAD_INT, 0, 1),
+        (o.IS_NULL, 0, 0),
+        (o.NOT, 0, 0),
+    )
+    merge = Merge(o.KEYED, (Register(o.AGGREGATE_STATE, 0, 0),))
+    by_spark = Condition("A", "spark", "", column="b")
+    return MatchPlan(
+        keys=("k",),
+        variables=("A", "B"),
+        instructions=(
+            Instruction(Op.CONSUME, 0, x=1),
+            Instruction(Op.SPLIT, x=2, y=4),
+            Instruction(Op.CONSUME, 1, x=3),
+            Instruction(Op.JUMP, x=1),
+            Instruction(Op.ACCEPT),
+        ),
+        conditions=(
+            by_spark if condition == o.BIT else Condition("A", "bit", "", begin=3, end=6),
+            Condition("B", "kernel", "", begin=0, end=3),
+        ),
+        slots=(SlotSource("v", "int"),),
+        program=ProgramSpec(code, (1,), (1.0,), (), 4),
+        places=(Place(), Place(shift=-1)),
+        aggregates=(aggregate,),
+        merges=(Merge(o.PURE), merge, merge, merge, merge),
+        window=None,
+        skip=SkipTo.PAST_LAST_ROW,
+        skip_to=frozenset(),
+        rows_per_match=RowsPerMatch.ALL_WITH_UNMATCHED,
+        measure_slots=(SlotSource("v", "int"),),
+        measure_places=(Place(),),
+        measure_aggregates=(aggregate,),
+        outputs=(("a", Gather("v", 0)), ("b", Value(0)), ("c", ListAggregate(None, ("v", "v"), True))),
+        budget=1_000,
+        by_table=False,
+        chunk_rows=10,
+    )

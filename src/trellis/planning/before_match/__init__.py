@@ -1,0 +1,1 @@
+"""What is taken away before the match: prefilters, rows that nobody sees, slices of long series."""

@@ -1,0 +1,1 @@
+"""Expressions between rows: what Spark computes as columns, what becomes a program of the kernel."""

@@ -1,0 +1,1 @@
+"""Row patterns: automata, conditions, measures, and the rules for them."""

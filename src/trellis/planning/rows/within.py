@@ -1,0 +1,76 @@
+"""WITHIN: a bound on the order key of the last row, given that of the first."""
+
+from __future__ import annotations
+
+from trellis.algebra import expression as e
+from trellis.algebra.bound import BoundQuery
+from trellis.algebra.plan import WindowSpec
+from trellis.analysis.types import Kind
+from trellis.errors import BindingError
+from trellis.planning.before_match.bucket_keys import Constant, fixed_width
+from trellis.planning.expressions.columns import Columns
+
+__all__ = ["plan_window"]
+
+
+def plan_window(bound: BoundQuery, columns: Columns, constant: Constant) -> WindowSpec | None:
+    """The window of a query: the last key that a match from each row may reach.
+
+    Where that is always the same distance away the worker adds it, otherwise Spark computes the key for each row.
+    """
+    within = bound.query.within
+    if within is None:
+        return None
+    key = bound.order_by[0][1]
+    descending = bound.query.order_by[0].descending
+    type_ = columns.type_of(key)
+    if type_ is None or type_.kind not in (
+        Kind.INTEGER,
+        Kind.FLOAT,
+        Kind.DECIMAL,
+        Kind.DATE,
+        Kind.TIMESTAMP,
+        Kind.TIMESTAMP_NTZ,
+        Kind.INTERVAL,
+    ):
+        raise BindingError(
+            f"WITHIN needs a first ORDER BY key that is a time or a number, not {columns.type_text(key)}.",
+            span=key.span or within.span,
+        )
+    timed = type_.kind in (Kind.DATE, Kind.TIMESTAMP, Kind.TIMESTAMP_NTZ)
+    timed = timed or type_.kind is Kind.INTERVAL
+    if timed != columns.type_text(within).startswith("interval"):
+        raise BindingError(
+            f"WITHIN {within} does not fit the ORDER BY key of type {columns.type_text(key)}.",
+            cure="Write WITHIN INTERVAL '10' MINUTE for times, a number for numbers.",
+            span=within.span,
+        )
+    if type_.kind is Kind.DATE:
+        # A date has no hours: as a timestamp without zone it can be compared with any deadline.
+        key = e.Raw(("CAST(", key, " AS TIMESTAMP_NTZ)"))
+    width = fixed_width(within, type_, columns, constant)
+    if width is not None:
+        return WindowSpec(columns.ship(key), "", descending, width)
+    sign = "-" if descending else "+"
+    if type_.kind in (Kind.INTEGER, Kind.DECIMAL):
+        # Keys have a fixed number of digits, and so has the last key allowed; decimals do not overflow on the way.
+        scale, digits = type_.scale, 19 if type_.kind is Kind.INTEGER else 18
+        fraction = f".{'9' * scale}" if scale else ""
+        most = f"{10 ** (digits - scale) - 1}{fraction}BD" if type_.kind is Kind.DECIMAL else f"{2**63 - 1}BD"
+        least = f"-{most}" if type_.kind is Kind.DECIMAL else f"-{2**63}BD"
+        # With these digits the sum has 38 at most, and Spark rounds nothing.
+        width_type = columns.type_text(within)
+        digits_of_width = "30, 12" if width_type in ("double", "float") else "19, 0" if "int" in width_type else ""
+        wider = e.Raw(("CAST(", within, f" AS DECIMAL({digits_of_width}))")) if digits_of_width else within
+        held = 20 if type_.kind is Kind.INTEGER else 18
+        wide = e.Operator(sign, (e.Raw(("CAST(", key, f" AS DECIMAL({held}, {scale}))")), wider))
+        whole = e.Raw(("ceil(" if descending else "floor(", wide, f", {scale})"))
+        bounded = e.Raw(("least(greatest(", whole, f", {least}), {most})"))
+        target = "BIGINT" if type_.kind is Kind.INTEGER else f"DECIMAL(18, {scale})"
+        deadline: e.Expression = e.Raw(("CAST(", bounded, f" AS {target})"))
+    elif type_.kind is Kind.FLOAT:
+        key = e.Raw(("CAST(", key, " AS DOUBLE)"))
+        deadline = e.Raw(("CAST(", e.Operator(sign, (key, within)), " AS DOUBLE)"))
+    else:
+        deadline = e.Operator(sign, (key, within))
+    return WindowSpec(columns.ship(key), columns.ship(deadline), descending)

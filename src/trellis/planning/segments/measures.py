@@ -1,0 +1,70 @@
+"""Measures of segment queries: the worker finds rows and values of functions, Spark finishes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from trellis.algebra import expression as e
+from trellis.algebra.expression import Expression
+from trellis.algebra.plan import Gather, Number, Output, Value
+from trellis.algebra.plan import Present as PresentOutput
+from trellis.algebra.segments import Function, Present
+from trellis.planning.segments.values import WHOLE_MATCH, SegmentValues
+
+__all__ = ["SegmentMeasures"]
+
+
+@dataclass(slots=True)
+class SegmentMeasures:
+    """Collects the outputs of the worker."""
+
+    values: SegmentValues
+    places: dict[Present, int] = field(default_factory=dict)
+    functions: dict[Function, int] = field(default_factory=dict)
+    outputs: dict[Output, str] = field(default_factory=dict)
+
+    def finish(self, measure: Expression) -> Expression:
+        """The measure over the outputs of the worker."""
+        match measure:
+            case e.At(value=value, place=place):
+                variable = WHOLE_MATCH if place.variables is None else next(iter(place.variables))
+                return self._read(value, Present(variable, place.from_first, place.offset, place.shift))
+            case e.SegmentCall():
+                return self._function(measure)
+            case e.MatchNumber():
+                return self._output(Number())
+            case _:
+                return e.rebuild(measure, self.finish)
+
+    def carried(self, expression: Expression) -> e.Column:
+        """The value of an input expression in the row that an output row stands for."""
+        return self._output(Gather(self.values.columns.ship(expression), -1))
+
+    def _output(self, output: Output) -> e.Column:
+        return e.Column((self.outputs.setdefault(output, f"__m{len(self.outputs)}"),))
+
+    def _read(self, value: Expression, place: Present) -> Expression:
+        number = self.places.setdefault(place, len(self.places))
+
+        def read(node: Expression) -> Expression:
+            if isinstance(node, e.Column):
+                return self._output(Gather(self.values.columns.ship(node), number))
+            return e.rebuild(node, read)
+
+        if isinstance(value, e.Column):
+            return read(value)
+        # A variable without a segment is NULL, whatever the function would make of NULLs.
+        return e.Case(((self._output(PresentOutput(number)), read(value)),))
+
+    def _function(self, node: e.SegmentCall) -> Expression:
+        function, _, _ = self.values.function(node, lambda name: WHOLE_MATCH if name is None else name)
+        number = self.functions.setdefault(function, len(self.functions))
+        if function.name in ("min", "max"):
+            return self._output(Value(number, (self.values.columns.ship(node.arguments[0]),)))
+        found = self._output(Value(number))
+        scale = round(1 / self.values.scales[function.slots[0]]) if function.name == "sum_int" else 1
+        if scale > 1 and self.values.columns.type_text(node.arguments[0]).startswith("decimal"):
+            # Scaled integers become decimals again, exactly.
+            digits = len(str(scale)) - 1
+            return e.Raw(("(CAST(", found, f" AS DECIMAL(20, 0)) * 0.{'0' * (digits - 1)}1BD)"))
+        return found

@@ -1,0 +1,467 @@
+"""The choice of a physical tree: dynamic programming over the parts of chains and intersections (T-ReX, section 5).
+
+Costs depend on the search space that a node is given, so every estimate is made for a space: all rows, a number of
+start or end rows, or a number of segments. Operators get all their probes at once, and evaluate what these have in
+common once; the paper's caches are the sets of anchors here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from trellis.algebra.segments import (
+    Both,
+    Chain,
+    Choices,
+    Complement,
+    Either,
+    Filter,
+    Join,
+    Leaf,
+    LogicalNode,
+    Loop,
+    Meet,
+    Nested,
+    Pad,
+    PhysicalNode,
+    Repetition,
+    SegmentCondition,
+    Union,
+    Where,
+    Window,
+    Without,
+    bound_by,
+    bound_in,
+    filters_in,
+    gives_bits,
+    late_names,
+    places_of,
+    walk_all,
+    with_binds,
+)
+from trellis.algebra.statistics import SegmentStatistics
+from trellis.errors import UnsupportedError
+from trellis.planning.segments.cardinalities import Cardinalities, distinct, distinct_rows
+from trellis.planning.segments.costs import Costs
+from trellis.planning.segments.generators import Chosen, Generators, by_cost
+from trellis.planning.segments.search_spaces import EVERYWHERE, Looked, Spaces
+
+__all__ = ["Chosen", "optimize"]
+
+_BAND_BYTES = 1 << 28
+_SUBSETS = 7
+
+
+def optimize(
+    tree: LogicalNode,
+    conditions: Sequence[SegmentCondition],
+    tracked: Sequence[str],
+    statistics: SegmentStatistics,
+    costs: Costs,
+    choices: Choices,
+) -> Chosen:
+    """The cheapest tree for the whole of the rows."""
+    wanted = frozenset(tracked).union(*(condition.reads for condition in conditions if condition.owner))
+    for node in walk_all(tree):
+        if isinstance(node, (Chain, Both, Either)):
+            wanted = wanted.union(*(item.reads | {item.alias} for item in node.nested))
+    chosen = _Optimizer(conditions, wanted, statistics, costs, choices).best(tree, EVERYWHERE)
+    # Without the variables that nobody asks for, equal parts are equal trees: these are run once.
+    return Chosen(chosen.cost, with_binds(chosen.tree, wanted))
+
+
+@dataclass(slots=True)
+class _Optimizer:
+    conditions: Sequence[SegmentCondition]
+    wanted: frozenset[str]
+    statistics: SegmentStatistics
+    costs: Costs
+    choices: Choices
+    cards: Cardinalities = field(init=False)
+    spaces: Spaces = field(init=False)
+    words: int = field(init=False)
+    generators: Generators = field(init=False)
+    _memo: dict[tuple[object, ...], Chosen] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.cards = Cardinalities(self.statistics)
+        self.spaces = Spaces(self.cards)
+        self.words = max((self.statistics.longest + 63) >> 6, 1)
+        self.generators = Generators(self.conditions, self.statistics, self.costs, self.choices, self.spaces)
+
+    # Nodes.
+
+    def best(self, node: LogicalNode, looked: Looked) -> Chosen:
+        """The cheapest tree of a node in a space."""
+        key = (id(node), *looked.rounded())
+        if key not in self._memo:
+            self._memo[key] = self._best(node, looked)
+        return self._memo[key]
+
+    def _best(self, node: LogicalNode, looked: Looked) -> Chosen:
+        match node:
+            case Leaf():
+                return self.generators.best(node, looked, self._dense(), self._pass(looked))
+            case Both():
+                return self._both(node, looked)
+            case Chain(parts=parts):
+                chosen = self._chain(node, 0, len(parts) - 1, looked)
+                tested = {number for numbers in filters_in(chosen.tree) for number in numbers}
+                return self._finished(chosen, node, looked, tuple(n for n in node.filters if n not in tested))
+            case Either(parts=parts):
+                chosen = self.best(parts[0], looked)
+                for part in parts[1:]:
+                    chosen = self._union(chosen, self.best(part, looked), node, looked)
+                return self._finished(chosen, node, looked, node.filters)
+            case Without():
+                return self._without(node, looked)
+            case Loop():
+                return self._loop(node, looked)
+
+    def _dense(self, tree: PhysicalNode | None = None, *more: PhysicalNode) -> tuple[bool, ...]:
+        """The kinds of sets that may be used: bits only where they fit, and where nobody asks for variables inside."""
+        if any(bound_by(node) & self.wanted for node in (tree, *more) if node is not None):
+            return (False,)
+        if self.choices.sets:
+            return (self.choices.sets == "bands",)
+        if self.spaces.rows * self.words * 8 > _BAND_BYTES:
+            return (False,)
+        return (True, False)
+
+    def _pass(self, looked: Looked) -> float:
+        """One pass over all words of a band; in a small space over those of its rows."""
+        return self.spaces.rows_in(looked) * self.words * self.costs.word
+
+    # And.
+
+    def _both(self, node: Both, looked: Looked) -> Chosen:
+        parts = node.parts
+        order = range(len(parts))
+        if self.choices.order == "right":
+            order = range(len(parts) - 1, -1, -1)
+        if self.choices.order or len(parts) > _SUBSETS:
+            done = [order[0]]
+            chosen = self.best(parts[order[0]], looked)
+            for i in order[1:]:
+                chosen = self._meet(chosen, tuple(parts[k] for k in done), parts[i], node, looked)
+                done.append(i)
+            return self._finished(chosen, node, looked, node.filters)
+        best: dict[int, Chosen] = {1 << i: self.best(part, looked) for i, part in enumerate(parts)}
+        for subset in range(1, 1 << len(parts)):
+            for i in range(len(parts)):
+                rest = subset & ~(1 << i)
+                if not subset >> i & 1 or not rest:
+                    continue
+                done_parts = tuple(part for k, part in enumerate(parts) if rest >> k & 1)
+                chosen = self._meet(best[rest], done_parts, parts[i], node, looked)
+                if subset not in best or chosen.cost < best[subset].cost:
+                    best[subset] = chosen
+        return self._finished(best[(1 << len(parts)) - 1], node, looked, node.filters)
+
+    def _meet(
+        self, done: Chosen, parts: tuple[LogicalNode, ...], part: LogicalNode, node: Both, looked: Looked
+    ) -> Chosen:
+        """Add one part to those that are done."""
+        costs = self.costs
+        cells = self.spaces.candidates(node.window, looked)
+        found = cells * self.cards.share_of(parts)
+        options: list[Chosen] = []
+        if self.choices.join != "merge":
+            probed = self.best(part, Looked("exact", found))
+            cost = done.cost + probed.cost + found * costs.probe
+            if gives_bits(done.tree):
+                cost += self._pass(looked) + found * costs.bit
+            options.append(Chosen(cost, Meet(done.tree, probed.tree, "right", node.window, False)))
+        if self.choices.join != "probe":
+            other = self.best(part, looked)
+            for dense in self._dense(done.tree, other.tree):
+                cost = done.cost + other.cost + costs.call
+                counts = (found, self.spaces.found(part, looked))
+                for tree, count in zip((done.tree, other.tree), counts, strict=True):
+                    cost += self._as(tree, dense, count, looked)
+                    cost += self._pass(looked) if dense else count * costs.merge
+                options.append(Chosen(cost, Meet(done.tree, other.tree, "merge", node.window, dense)))
+        return min(options, key=by_cost)
+
+    def _as(self, tree: PhysicalNode, dense: bool, count: float, looked: Looked) -> float:
+        """Nanoseconds to bring the result of a tree into the form that is wanted."""
+        if gives_bits(tree) == dense:
+            return 0.0
+        return self._pass(looked) + count * self.costs.bit
+
+    def _entered(self, looked: Looked) -> float:
+        """What an operator costs before it does anything: limits for all rows, or a copy of the few that matter."""
+        rows, every = self.spaces.rows_in(looked), self.spaces.rows
+        if looked.kind == "full" or rows >= every:
+            return rows * self.costs.row
+        # To find the few, all are passed over once.
+        return rows * self.costs.copy + every * self.costs.row / 2
+
+    # Concatenation.
+
+    def _chain(self, node: Chain, first: int, last: int, looked: Looked) -> Chosen:
+        """The cheapest tree of some neighbouring parts of a chain."""
+        if first == last:
+            return self.best(node.parts[first], looked)
+        key = (id(node), first, last, *looked.rounded())
+        if key in self._memo:
+            return self._memo[key]
+        window = self.cards.window(node, first, last)
+        options: list[Chosen] = []
+        if self._pads(node, first):
+            options += self._pad(node, first + 1, last, looked, window, before=node.parts[first])
+        if self._pads(node, last):
+            options += self._pad(node, first, last - 1, looked, window, after=node.parts[last])
+        for cut in self._cuts(first, last):
+            if self._pads(node, cut) and first < cut < last:
+                options += self._joins(node, (first, cut - 1), (cut + 1, last), looked, window, node.parts[cut])
+            elif self._pads(node, cut + 1) and first < cut + 1 < last:
+                options += self._joins(node, (first, cut), (cut + 2, last), looked, window, node.parts[cut + 1])
+            else:
+                options += self._joins(node, (first, cut), (cut + 1, last), looked, window, None)
+        if not options:  # a wild part beside one that may be left out
+            for cut in self._cuts(first, last):
+                options += self._joins(node, (first, cut), (cut + 1, last), looked, window, None)
+        chosen = min(options, key=by_cost)
+        chosen = self._filtered(chosen, node, first, last, looked, window)
+        self._memo[key] = chosen
+        return chosen
+
+    def _cuts(self, first: int, last: int) -> Sequence[int]:
+        if self.choices.order == "left":
+            return (last - 1,)
+        if self.choices.order == "right":
+            return (first,)
+        return range(first, last)
+
+    def _pads(self, node: Chain, i: int) -> bool:
+        """Whether a part is any segment that nobody asks for."""
+        part = node.parts[i]
+        plain = isinstance(part, Leaf) and part.wild > 0 and not self.wanted & set(part.binds)
+        return plain and node.gap == 0 and not node.optional[i]
+
+    def _pad(
+        self,
+        node: Chain,
+        first: int,
+        last: int,
+        looked: Looked,
+        window: Window,
+        before: LogicalNode | None = None,
+        after: LogicalNode | None = None,
+    ) -> list[Chosen]:
+        if all(node.optional[first : last + 1]):
+            return []
+        below = self.spaces.right(looked) if before is not None else self.spaces.left(looked)
+        inner = self._chain(node, first, last, below)
+        count = self.spaces.share(self.cards.part((node, first, last)), self.cards.window(node, first, last), below)
+        out = self.spaces.share(self.cards.cells(window), window, looked)
+        sizes = [part.wild if isinstance(part, Leaf) else 0 for part in (before, after)]
+        options = []
+        for dense in self._dense(inner.tree):
+            cost = inner.cost + self.costs.call + self._as(inner.tree, dense, count, looked)
+            cost += 4 * self._pass(looked) if dense else out * (self.costs.pair + self.costs.sort)
+            cost += self._entered(looked)
+            options.append(Chosen(cost, Pad(inner.tree, sizes[0], sizes[1], window, dense)))
+        return options
+
+    def _joins(
+        self,
+        node: Chain,
+        left: tuple[int, int],
+        right: tuple[int, int],
+        looked: Looked,
+        window: Window,
+        between: LogicalNode | None,
+    ) -> list[Chosen]:
+        left_optional = all(node.optional[left[0] : left[1] + 1])
+        right_optional = all(node.optional[right[0] : right[1] + 1])
+        wild = between.wild if isinstance(between, Leaf) else 0
+        if wild and (left_optional or right_optional):
+            return []
+        options: list[Chosen] = []
+        for method in self._methods():
+            if (method == "right" and left_optional) or (method == "left" and right_optional):
+                method = "merge"
+            sides = self._sides(node, left, right, looked, method, wild)
+            (one, one_count), (other, other_count) = sides
+            for dense in self._dense(one.tree, other.tree):
+                cost = one.cost + other.cost + self.costs.call
+                cost += self._as(one.tree, dense, one_count, looked) + self._as(other.tree, dense, other_count, looked)
+                cost += self._link(one_count, other_count, window, dense, wild, looked)
+                cost += self._entered(looked)
+                if method != "merge":
+                    cost += self.costs.probe * (one_count if method == "right" else other_count)
+                    cost += self.costs.row * self.spaces.rows_in(looked)
+                options.append(
+                    Chosen(
+                        cost,
+                        Join(
+                            one.tree,
+                            other.tree,
+                            method,
+                            node.gap,
+                            wild,
+                            left_optional,
+                            right_optional,
+                            window,
+                            dense,
+                        ),
+                    )
+                )
+        return options
+
+    def _methods(self) -> tuple[str, ...]:
+        match self.choices.join:
+            case "merge":
+                return ("merge",)
+            case "probe":
+                deep = {"left": ("right",), "right": ("left",)}
+                return deep.get(self.choices.order, ("right", "left"))
+            case _:
+                return ("merge", "right", "left")
+
+    def _sides(
+        self, node: Chain, left: tuple[int, int], right: tuple[int, int], looked: Looked, method: str, wild: int
+    ) -> tuple[tuple[Chosen, float], tuple[Chosen, float]]:
+        """Both sides with the numbers of segments that they give, the probed one where the other one leads."""
+        spaces = {"left": self.spaces.left(looked), "right": self.spaces.right(looked)}
+        counts: dict[str, float] = {}
+        for side, part in (("left", left), ("right", right)):
+            whole = self.cards.part((node, *part))
+            counts[side] = self.spaces.share(whole, self.cards.window(node, *part), spaces[side])
+        if method != "merge":
+            other = "left" if method == "right" else "right"
+            anchors = distinct_rows(counts[other], self.spaces.rows)
+            if wild:
+                reach = self.cards.length(node.window)
+                anchors = distinct(anchors * reach, self.spaces.rows)
+            part = left if method == "left" else right
+            spaces[method] = Looked("end" if method == "left" else "start", anchors)
+            led = self.spaces.share(self.cards.part((node, *part)), self.cards.window(node, *part), spaces[method])
+            counts[method] = min(counts[method], led)
+        one = self._chain(node, *left, spaces["left"])
+        two = self._chain(node, *right, spaces["right"])
+        return (one, counts["left"]), (two, counts["right"])
+
+    def _link(self, left: float, right: float, window: Window, dense: bool, wild: int, looked: Looked) -> float:
+        costs = self.costs
+        if dense:
+            return left * self.words * costs.shift + (6 if wild else 4) * self._pass(looked)
+        starts = max(distinct(right, self.spaces.rows), 1.0) if looked.kind == "full" else self.spaces.rows_in(looked)
+        each = right / max(self.spaces.rows_in(looked), starts) * (self.cards.length(window) if wild else 1.0)
+        joined = left * each
+        out = min(joined, self.spaces.candidates(window, looked))
+        return (left + right) * costs.link + joined * costs.link + out * costs.pair
+
+    def _filtered(self, chosen: Chosen, node: Chain, first: int, last: int, looked: Looked, window: Window) -> Chosen:
+        """Conditions between variables are tested as soon as all of these are joined."""
+        numbers = [n for n in node.filters if self._covers(node, n, first, last)]
+        applied = {number for tree in filters_in(chosen.tree) for number in tree}
+        numbers = [number for number in numbers if number not in applied]
+        if not numbers:
+            return chosen
+        count = self.spaces.share(self.cards.part((node, first, last)), window, looked)
+        cost = sum(self.costs.condition(self.conditions[n], self.cards.length(window), False) for n in numbers)
+        return Chosen(chosen.cost + count * cost, Filter(chosen.tree, tuple(numbers), window))
+
+    def _covers(self, node: Chain, number: int, first: int, last: int) -> bool:
+        """Whether some parts of a chain bind all that a condition reads of it; other variables are known outside."""
+        reads = self.conditions[number].reads
+        if reads & (set(node.binds) | late_names(node)):
+            return False
+        some = replace(node, parts=node.parts[first : last + 1], binds=(), nested=())
+        return all(places_of(some, name) == places_of(node, name) for name in reads)
+
+    # The rest.
+
+    def _union(self, left: Chosen, right: Chosen, node: Either, looked: Looked) -> Chosen:
+        options = []
+        count = self.spaces.found(node, looked)
+        for dense in self._dense(left.tree, right.tree):
+            cost = left.cost + right.cost + self.costs.call
+            cost += self._as(left.tree, dense, count / 2, looked) + self._as(right.tree, dense, count / 2, looked)
+            cost += self._pass(looked) if dense else count * self.costs.merge
+            options.append(Chosen(cost, Union(left.tree, right.tree, node.window, dense)))
+        return min(options, key=by_cost)
+
+    def _without(self, node: Without, looked: Looked) -> Chosen:
+        pairs = self.spaces.candidates(node.window, looked)
+        options = []
+        for probe in (False, True):
+            if self.choices.negation and probe != (self.choices.negation == "probe"):
+                continue
+            if probe and not self.choices.negation and self.choices.join == "merge":
+                continue  # without probes at all
+            body = self.best(node.body, Looked("exact", pairs) if probe else looked)
+            count = self.spaces.found(node.body, looked)
+            for dense in self._dense():
+                cost = body.cost + self.costs.call + self._as(body.tree, dense, count, looked)
+                if dense and not probe and looked.kind in ("full", "start"):
+                    cost += 3 * self._pass(looked)
+                else:
+                    cost += pairs * (self.costs.pair + self.costs.merge) + count * self.costs.merge
+                options.append(Chosen(cost, Complement(body.tree, probe, node.window, dense, node.binds)))
+        return min(options, key=by_cost)
+
+    def _loop(self, node: Loop, looked: Looked) -> Chosen:
+        below = self.spaces.inside(looked)
+        body = self.best(node.body, below)
+        count = self.spaces.found(node.body, below)
+        out = self.spaces.found(node, looked)
+        turns = max(node.least - 1, 0) + (1 if node.most is None else node.most - node.least)
+        options = []
+        for dense in self._dense(body.tree):
+            cost = body.cost + self.costs.call * (1 + turns) + self._as(body.tree, dense, count, looked)
+            cost += self._entered(looked)
+            if dense:
+                cost += turns * ((count + out) * self.words * self.costs.shift + 3 * self._pass(looked))
+                # A closure looks at every bit.
+                cost += 16 * self._pass(looked) if node.most is None else 0.0
+            else:
+                rows = self.spaces.rows_in(looked)
+                cost += turns * ((count + out) * self.costs.link * (1 + count / rows) + rows * self.costs.row)
+            options.append(
+                Chosen(cost, Repetition(body.tree, node.least, node.most, node.gap, node.window, dense, node.binds))
+            )
+        return min(options, key=by_cost)
+
+    def _finished(
+        self, chosen: Chosen, node: Both | Chain | Either, looked: Looked, filters: tuple[int, ...]
+    ) -> Chosen:
+        """Add the variables of the whole, and what is tested last."""
+        tree, cost = chosen.tree, chosen.cost
+        count = self.spaces.found(node, looked)
+        if node.binds:
+            if tree.window != node.window or tree.binds:
+                tree = Filter(tree, (), node.window, binds=node.binds)
+            else:
+                tree = replace(tree, binds=node.binds)
+        late = late_names(node)
+        waiting, nested = list(filters), list(node.nested)
+        while waiting or nested:
+            # Conditions wait for parts that bind what they read, and parts for other parts.
+            ready = tuple(n for n in waiting if not self.conditions[n].reads & late)
+            if ready:
+                tree = Filter(tree, ready, node.window)
+                cost += count * sum(self.costs.condition(self.conditions[n], 1.0, False) for n in ready)
+                waiting = [n for n in waiting if n not in ready]
+                continue
+            item = next((item for item in nested if not item.reads & (late - bound_in(item.part))), None)
+            if item is None:
+                raise UnsupportedError(
+                    "Two quantified or negated parts read each other's variables.",
+                    cure="Let one of the conditions read a variable outside of both.",
+                )
+            tree, cost = self._nested(tree, cost, item, node, count)
+            nested.remove(item)
+            late = frozenset().union(*(bound_in(rest.part) for rest in nested))
+        return Chosen(cost, tree)
+
+    def _nested(
+        self, tree: PhysicalNode, cost: float, item: Nested, node: LogicalNode, count: float
+    ) -> tuple[PhysicalNode, float]:
+        part = self.best(item.part, Looked("exact", max(count / 10, 1.0)))
+        cost += part.cost * max(count / 10, 1.0)
+        return Where(tree, part.tree, item.alias, item.reads, node.window), cost
