@@ -14,7 +14,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from trellis.algebra.pattern import with_counts
 from trellis.algebra.plan import MatchPlan, ScanPlan
-from trellis.algebra.query import Query
+from trellis.algebra.query import Query, VariableKind
 from trellis.algebra.segments import SegmentPlan
 from trellis.analysis.binding import bind
 from trellis.analysis.schema import Schema
@@ -245,7 +245,7 @@ def _plan(query: Query, frame: DataFrame, session: Session, hints: Hints) -> _Pl
 
 def _segmented(query: Query, session: Session, functions: Mapping[str, int], hints: Hints) -> Query | None:
     """The query as a segment query, None if it stays a row pattern."""
-    if query.is_segmented:
+    if query.kind is VariableKind.SEGMENT:
         return query
     counted = replace(query, pattern=with_counts(query.pattern, session.args))
     always = hints.rewrite == "always"
@@ -296,7 +296,7 @@ def _errors_show(text: str) -> Iterator[None]:
 @contextmanager
 def _warm(*queries: Query) -> Iterator[None]:
     """Kernels are compiled or loaded while the query is planned, so that workers only load."""
-    kinds = {"segments" if query.is_segmented else "rows" for query in queries}
+    kinds = {"segments" if query.kind is VariableKind.SEGMENT else "rows" for query in queries}
     threads = [start_warmup(kind) for kind in sorted(kinds)]
     yield
     for thread in threads:

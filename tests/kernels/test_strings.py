@@ -306,6 +306,6 @@ def _as_tuple(pattern: Pattern) -> naive.Pattern:
             return "perm", tuple(map(_as_tuple, parts))
         case p.Exclude(body=body):
             return "excl", _as_tuple(body)
-        case p.Repeat(body=body, least=least, most=most, greedy=greedy):
-            return "rep", _as_tuple(body), least, most, greedy
+        case p.Repeat(body=body, least=least, most=most, mode=mode):
+            return "rep", _as_tuple(body), least, most, mode is p.Mode.GREEDY
     raise AssertionError(pattern)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from trellis.algebra.pattern import Alt, Anchor, Concat, Empty, Exclude, Pattern, Permute, Repeat, Var, walk
+from trellis.algebra.pattern import Alt, Anchor, Concat, Empty, Exclude, Mode, Pattern, Permute, Repeat, Var, walk
 from trellis.errors import QuerySyntaxError, TrellisError, UnsupportedError
 from trellis.languages.pattern_text import MAX_COUNT, parse_pattern_text
 
@@ -28,15 +28,15 @@ A, B, C = Var("A"), Var("B"), Var("C")
         ("A*", Repeat(A, 0, None)),
         ("A+", Repeat(A, 1, None)),
         ("A?", Repeat(A, 0, 1)),
-        ("A*?", Repeat(A, 0, None, greedy=False)),
-        ("A+?", Repeat(A, 1, None, greedy=False)),
-        ("A??", Repeat(A, 0, 1, greedy=False)),
-        ("A ? ?", Repeat(A, 0, 1, greedy=False)),
+        ("A*?", Repeat(A, 0, None, mode=Mode.RELUCTANT)),
+        ("A+?", Repeat(A, 1, None, mode=Mode.RELUCTANT)),
+        ("A??", Repeat(A, 0, 1, mode=Mode.RELUCTANT)),
+        ("A ? ?", Repeat(A, 0, 1, mode=Mode.RELUCTANT)),
         ("A{2}", Repeat(A, 2, 2)),
-        ("A{2}?", Repeat(A, 2, 2, greedy=False)),
+        ("A{2}?", Repeat(A, 2, 2, mode=Mode.RELUCTANT)),
         ("A{0}", Repeat(A, 0, 0)),
         ("A{2,}", Repeat(A, 2, None)),
-        ("A{,3}?", Repeat(A, 0, 3, greedy=False)),
+        ("A{,3}?", Repeat(A, 0, 3, mode=Mode.RELUCTANT)),
         ("A{2,3}", Repeat(A, 2, 3)),
         ("A{,}", Repeat(A, 0, None)),
         ("A{ 02 , 3 }", Repeat(A, 2, 3)),
@@ -44,7 +44,7 @@ A, B, C = Var("A"), Var("B"), Var("C")
         ("(A+)*", Repeat(Repeat(A, 1, None), 0, None)),
         ("A?|B", Alt((Repeat(A, 0, 1), B))),
         ("A*|B", Alt((Repeat(A, 0, None), B))),
-        ("A??B", Concat((Repeat(A, 0, 1, greedy=False), B))),
+        ("A??B", Concat((Repeat(A, 0, 1, mode=Mode.RELUCTANT), B))),
         ("^A$", Concat((Anchor(True), A, Anchor(False)))),
         ("(^)*", Repeat(Anchor(True), 0, None)),
         ("{- A B -}", Exclude(Concat((A, B)))),

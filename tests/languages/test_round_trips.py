@@ -24,7 +24,7 @@ from trellis.algebra.expression import (
     Parameter,
     Star,
 )
-from trellis.algebra.pattern import Alt, Anchor, Concat, Empty, Exclude, Pattern, Permute, Repeat, Var
+from trellis.algebra.pattern import Alt, Anchor, Concat, Empty, Exclude, Mode, Pattern, Permute, Repeat, Var
 from trellis.languages.expressions import parse_expression_text
 from trellis.languages.pattern_text import parse_pattern_text
 
@@ -101,9 +101,12 @@ def alt(options: list[Pattern]) -> Pattern:
     return Alt(tuple(flat))
 
 
-def repeat(body: Pattern, least: int, more: int | None, greedy: bool) -> Pattern:
+MODES = st.sampled_from([Mode.GREEDY, Mode.RELUCTANT])
+
+
+def repeat(body: Pattern, least: int, more: int | None, mode: Mode) -> Pattern:
     most = None if more is None else least + more
-    return Repeat(body, least, most, greedy)
+    return Repeat(body, least, most, mode)
 
 
 PATTERNS = st.recursive(
@@ -111,7 +114,13 @@ PATTERNS = st.recursive(
     lambda inner: st.one_of(
         st.builds(concat, st.lists(inner, min_size=2, max_size=4)),
         st.builds(alt, st.lists(inner, min_size=2, max_size=4)),
-        st.builds(repeat, inner, st.integers(0, 3), st.none() | st.integers(0, 3), st.booleans()),
+        st.builds(
+            repeat,
+            inner,
+            st.integers(0, 3),
+            st.none() | st.integers(0, 3),
+            MODES,
+        ),
         st.lists(inner, min_size=2, max_size=3).map(lambda parts: Permute(tuple(parts))),
         inner.map(Exclude),
     ),

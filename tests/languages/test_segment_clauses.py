@@ -6,18 +6,20 @@ import pytest
 
 from languages.segment_queries import TEMPLATES
 from trellis.algebra.pattern import Concat, Repeat, Var, variables_of, walk, with_counts
-from trellis.algebra.query import Definition, Skip, SkipTo
+from trellis.algebra.query import Definition, Skip, SkipTo, VariableKind, Wanted
 from trellis.errors import BindingError, QuerySyntaxError, TrellisError, UnsupportedError
 from trellis.languages.builder import build
 from trellis.languages.match_recognize import parse_clause_text
 from trellis.languages.statement import parse_statement
 
+SEGMENT = VariableKind.SEGMENT
+
 
 @pytest.mark.parametrize("name", TEMPLATES)
 def test_templates(name: str) -> None:
     query = parse_clause_text(TEMPLATES[name])
-    assert query.is_segmented
-    assert query.after_match == Skip(SkipTo.EVERY_MATCH)
+    assert query.kind is SEGMENT
+    assert query.wanted is Wanted.ALL
     assert {definition.variable for definition in query.definitions} == set(variables_of(query.pattern))
     assert parse_clause_text(str(query)) == query
     statement = parse_statement(f"SELECT * FROM {{t}} MATCH_RECOGNIZE ({TEMPLATES[name]}) AS m")
@@ -68,8 +70,8 @@ def test_definitions(text: str, expected: list[tuple[str, bool]] | None) -> None
             parse_clause_text(clause)
         return
     query = parse_clause_text(clause)
-    assert [(definition.variable, definition.segment) for definition in query.definitions] == expected
-    assert query.is_segmented == any(segment for _, segment in expected)
+    assert [(definition.variable, definition.kind is SEGMENT) for definition in query.definitions] == expected
+    assert (query.kind is SEGMENT) == any(segment for _, segment in expected)
     assert parse_clause_text(str(query)) == query
 
 
@@ -78,7 +80,7 @@ def test_definition_has_its_place_and_kind() -> None:
     (definition,) = parse_clause_text(text).definitions
     assert definition.span is not None
     assert text[definition.span.start :] == "A AS x"
-    assert definition == Definition("A", definition.condition, segment=True)
+    assert definition == Definition("A", definition.condition, kind=SEGMENT)
     assert definition != Definition("A", definition.condition)
     assert str(definition) == "SEGMENT A AS x"
 
@@ -88,7 +90,7 @@ def test_keywords_as_names() -> None:
         "MEASURES x AS segment, y seg, z define PATTERN (SEG & SEGMENT) DEFINE SEG SEG AS true, SEGMENT AS segment > 1"
     )
     assert [measure.name for measure in query.measures] == ["segment", "seg", "define"]
-    assert [definition.segment for definition in query.definitions] == [True, False]
+    assert [definition.kind is SEGMENT for definition in query.definitions] == [True, False]
 
 
 @pytest.mark.parametrize(
@@ -108,7 +110,7 @@ def test_keywords_as_names() -> None:
 )
 def test_brackets_count_in_segment_queries_only(text: str, segmented: bool, pattern: str) -> None:
     query = parse_clause_text(text)
-    assert query.is_segmented is segmented
+    assert (query.kind is SEGMENT) is segmented
     assert str(query.pattern) == pattern
     assert parse_clause_text(str(query)) == query
 
@@ -116,7 +118,7 @@ def test_brackets_count_in_segment_queries_only(text: str, segmented: bool, patt
 def test_after_match() -> None:
     segments = "PATTERN (A & B)"
     query = parse_clause_text(segments)
-    assert query.after_match == Skip(SkipTo.EVERY_MATCH)
+    assert query.wanted is Wanted.ALL
     assert "AFTER" not in str(query)
     for words, expected in (
         ("PAST LAST ROW", Skip()),
@@ -230,7 +232,7 @@ def test_builder() -> None:
     SEGMENT W AS window(2, :n)"""
     query = builder.query("city", "ts")
     assert query == parse_clause_text(text)
-    assert query.after_match.to is SkipTo.EVERY_MATCH
+    assert query.wanted is Wanted.ALL
     assert "DEFINE\n  SEGMENT DOWN AS last(DOWN.x) < first(DOWN.x),\n  SEGMENT up AS" in builder.text()
     assert parse_clause_text(builder.text("city", "ts")) == query
     condition = query.definitions[3].condition
@@ -247,7 +249,7 @@ def test_builder_keeps_brackets_of_segment_queries() -> None:
 
 def test_builder_again_replaces() -> None:
     base = build("A B").define_segments(A="true", B="true")
-    kinds = [(d.variable, d.segment) for d in base.define(a="x > 1").query().definitions]
+    kinds = [(d.variable, d.kind is SEGMENT) for d in base.define(a="x > 1").query().definitions]
     assert kinds == [("A", False), ("B", True)]
     assert base.define(A="x > 1").define_segments(a="true", b="true").query() == base.query()
 
@@ -255,11 +257,15 @@ def test_builder_again_replaces() -> None:
 def test_builder_names() -> None:
     builder = build("SEGMENT SEG `segment x`").define(SEGMENT="x > 1")
     builder = builder.define_segments({"segment x": "true"}, SEG="true")
-    assert [(d.variable, d.segment) for d in builder.query().definitions] == [
+    assert [(d.variable, d.kind is SEGMENT) for d in builder.query().definitions] == [
         *(("SEGMENT", False), ("segment x", True), ("SEG", True))
     ]
     again = builder.define_segments(segment="true").define({"segment x": "x > 2"}).query().definitions
-    assert [(d.variable, d.segment) for d in again] == [("SEGMENT", True), ("segment x", False), ("SEG", True)]
+    assert [(d.variable, d.kind is SEGMENT) for d in again] == [
+        ("SEGMENT", True),
+        ("segment x", False),
+        ("SEG", True),
+    ]
 
 
 @pytest.mark.parametrize(

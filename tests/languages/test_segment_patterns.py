@@ -19,6 +19,7 @@ from trellis.algebra.pattern import (
     CountParameter,
     Empty,
     Exclude,
+    Mode,
     Not,
     Pattern,
     Permute,
@@ -62,7 +63,7 @@ def plus(body: Pattern) -> Pattern:
         ("~A+", Not(plus(A))),
         ("~(A+)", Not(plus(A))),
         ("(~A)+", plus(Not(A))),
-        ("~A+?", Not(Repeat(A, 1, None, greedy=False))),
+        ("~A+?", Not(Repeat(A, 1, None, mode=Mode.RELUCTANT))),
         ("~A & B", And((Not(A), B))),
         ("A & ~B", And((A, Not(B)))),
         ("~(A & B)", Not(And((A, B)))),
@@ -117,7 +118,7 @@ def test_patterns(text: str, expected: Pattern) -> None:
         (Permute((And((A, B)), Not(C))), "PERMUTE(A & B, ~C)"),
         (Exclude(And((A, B))), "{- A & B -}"),
         (Repeat(A, K, K), "A{:k}"),
-        (Repeat(A, K, K, greedy=False), "A{:k}?"),
+        (Repeat(A, K, K, mode=Mode.RELUCTANT), "A{:k}?"),
         (Repeat(A, K, N), "A{:k,:n}"),
         (Repeat(A, K, None), "A{:k,}"),
         (Repeat(A, 0, K), "A{0,:k}"),
@@ -158,8 +159,8 @@ COUNTS: list[tuple[int | CountParameter, int | CountParameter | None]] = [
 ]
 
 
-def repeat(body: Pattern, count: tuple[int | CountParameter, int | CountParameter | None], greedy: bool) -> Pattern:
-    return Repeat(body, count[0], count[1], greedy)
+def repeat(body: Pattern, count: tuple[int | CountParameter, int | CountParameter | None], mode: Mode) -> Pattern:
+    return Repeat(body, count[0], count[1], mode)
 
 
 def conjunction(parts: list[Pattern]) -> Pattern:
@@ -178,7 +179,7 @@ PATTERNS = st.recursive(
         st.lists(inner, min_size=2, max_size=3).map(lambda parts: Concat(tuple(parts))),
         st.builds(alternation, st.lists(inner, min_size=2, max_size=3)),
         st.builds(conjunction, st.lists(inner, min_size=2, max_size=3)),
-        st.builds(repeat, inner, st.sampled_from(COUNTS), st.booleans()),
+        st.builds(repeat, inner, st.sampled_from(COUNTS), st.sampled_from([Mode.GREEDY, Mode.RELUCTANT])),
         st.lists(inner, min_size=2, max_size=3).map(lambda parts: Permute(tuple(parts))),
         inner.map(Not),
         inner.map(Exclude),
@@ -254,7 +255,7 @@ def test_nesting_has_a_bound() -> None:
     ("text", "expected"),
     [
         ("A{:k}", Repeat(A, K, K)),
-        ("A{:k}?", Repeat(A, K, K, greedy=False)),
+        ("A{:k}?", Repeat(A, K, K, mode=Mode.RELUCTANT)),
         ("A{ : k }", Repeat(A, K, K)),
         ("A{:k,:n}", Repeat(A, K, N)),
         ("A{:k, :n}", Repeat(A, K, N)),
@@ -298,7 +299,7 @@ def test_counts_that_cannot_be_read(text: str, word: str) -> None:
     [
         ("A{:k}", {"k": 3}, Repeat(A, 3, 3)),
         ("A{:k}", {"k": 0, "other": "x"}, Repeat(A, 0, 0)),
-        ("A{:k}?", {"k": MAX_COUNT}, Repeat(A, MAX_COUNT, MAX_COUNT, greedy=False)),
+        ("A{:k}?", {"k": MAX_COUNT}, Repeat(A, MAX_COUNT, MAX_COUNT, mode=Mode.RELUCTANT)),
         ("A{:k,:n}", {"k": 2, "n": 2}, Repeat(A, 2, 2)),
         ("A{:k,:n}", {"k": 0, "n": 1}, Repeat(A, 0, 1)),
         ("A{:k,}", {"k": 1}, plus(A)),

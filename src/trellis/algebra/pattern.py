@@ -9,6 +9,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from enum import Enum
 from functools import partial
 from itertools import chain
 from typing import TypeAlias
@@ -24,6 +25,7 @@ __all__ = [
     "CountParameter",
     "Empty",
     "Exclude",
+    "Mode",
     "Not",
     "Pattern",
     "Permute",
@@ -132,6 +134,17 @@ class CountParameter:
         return f":{self.name}"
 
 
+class Mode(Enum):
+    """How many times a repetition goes round, and the sign after its quantifier.
+
+    POSSESSIVE takes as many as it can and never gives one back.
+    """
+
+    GREEDY = ""
+    RELUCTANT = "?"
+    POSSESSIVE = "+"
+
+
 @dataclass(frozen=True, slots=True)
 class Repeat:
     """The body, `least` to `most` times (`None`: without bound); greedy prefers more, reluctant fewer.
@@ -142,7 +155,7 @@ class Repeat:
     body: Pattern
     least: int | CountParameter
     most: int | CountParameter | None
-    greedy: bool = True
+    mode: Mode = Mode.GREEDY
 
     def __str__(self) -> str:
         bare = isinstance(self.body, (Var, Permute, Empty, Exclude))
@@ -160,7 +173,7 @@ class Repeat:
                 count = f"{{{least}}}"
             case (least, most):
                 count = f"{{{least},{most}}}"
-        return f"{body}{count}{'' if self.greedy else '?'}"
+        return f"{body}{count}{self.mode.value}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,52 @@ from trellis.algebra.expression import Expression, Identifier
 from trellis.algebra.pattern import Pattern, Var, combines_segments
 from trellis.errors import Span
 
-__all__ = ["Boundary", "Definition", "Measure", "Query", "RowsPerMatch", "Skip", "SkipTo", "SortKey", "Subset"]
+__all__ = [
+    "Boundary",
+    "Definition",
+    "Measure",
+    "Query",
+    "RowsPerMatch",
+    "Selection",
+    "Skip",
+    "SkipTo",
+    "SortKey",
+    "Subset",
+    "VariableKind",
+    "Wanted",
+]
+
+
+class VariableKind(Enum):
+    """What a variable of the pattern stands for."""
+
+    ROW = "row"
+    SEGMENT = "segment"
+    EVENT = "event"
+
+
+class Wanted(Enum):
+    """Which of all matches the query asks for."""
+
+    PREFERRED = "preferred"
+    """From each start the most preferred one; then AFTER MATCH SKIP says where the search goes on."""
+    ALL = "all"
+    """Every match, also several from one row."""
+    NON_OVERLAPPING = "non-overlapping"
+    """The first to end in its series wins, and those that overlap it are dropped."""
+
+
+class Selection(Enum):
+    """Which rows may lie between two neighbouring rows of a match."""
+
+    STRICT_CONTIGUITY = "strict contiguity"
+    """None at all, of any partition."""
+    PARTITION_CONTIGUITY = "partition contiguity"
+    """None of the same partition."""
+    SKIP_TILL_NEXT_MATCH = "skip till next match"
+    """Those that cannot go on with the match."""
+    SKIP_TILL_ANY_MATCH = "skip till any match"
+    """Any."""
 
 
 class RowsPerMatch(Enum):
@@ -22,17 +67,12 @@ class RowsPerMatch(Enum):
 
 
 class SkipTo(Enum):
-    """Where the search goes on after a match.
-
-    EVERY_MATCH skips nothing: all matches are wanted, also several from one row. It has no words in SQL; it is what
-    a segment query means that says nothing.
-    """
+    """Where the search goes on after a match."""
 
     PAST_LAST_ROW = "SKIP PAST LAST ROW"
     NEXT_ROW = "SKIP TO NEXT ROW"
     FIRST = "SKIP TO FIRST"
     LAST = "SKIP TO LAST"
-    EVERY_MATCH = "EVERY MATCH"
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,15 +120,15 @@ class Subset:
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """The condition of a variable: of single rows, or of whole segments."""
+    """The condition of a variable: of single rows, of whole segments, or of events."""
 
     variable: str
     condition: Expression
     span: Span | None = field(default=None, compare=False, repr=False)
-    segment: bool = False
+    kind: VariableKind = VariableKind.ROW
 
     def __str__(self) -> str:
-        return f"{'SEGMENT ' if self.segment else ''}{Var(self.variable)} AS {self.condition}"
+        return f"{'SEGMENT ' if self.kind is VariableKind.SEGMENT else ''}{Var(self.variable)} AS {self.condition}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,10 +142,11 @@ class Boundary:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A MATCH_RECOGNIZE clause. `within` bounds last minus first of the first order key, inclusive.
+    """A pattern query. `within` bounds last minus first of the first order key, inclusive.
 
-    `rows_span` is where the words of `rows_per_match` stand. `preference` orders the matches of a segment query that
-    start in the same row, where that is not just by length; rules write it.
+    `after_match` speaks of the preferred matches alone; where others are `wanted`, nothing is skipped. `rows_span` is
+    where the words of `rows_per_match` stand. `preference` orders the matches of a segment query that start in the same row,
+    where that is not just by length; rules write it.
     """
 
     pattern: Pattern
@@ -119,11 +160,21 @@ class Query:
     within: Expression | None = None
     rows_span: Span | None = field(default=None, compare=False, repr=False)
     preference: tuple[Boundary, ...] = ()
+    wanted: Wanted = Wanted.PREFERRED
+    selection: Selection = Selection.PARTITION_CONTIGUITY
 
     @property
-    def is_segmented(self) -> bool:
-        """Whether variables match segments of rows, not single rows only."""
-        return any(definition.segment for definition in self.definitions) or combines_segments(self.pattern)
+    def segments(self) -> frozenset[str]:
+        """The variables that stand for segments."""
+        return frozenset(one.variable for one in self.definitions if one.kind is VariableKind.SEGMENT)
+
+    @property
+    def kind(self) -> VariableKind:
+        """What the variables stand for: one of another kind than a row decides for all."""
+        kinds = {definition.kind for definition in self.definitions} - {VariableKind.ROW}
+        if not kinds and combines_segments(self.pattern):
+            return VariableKind.SEGMENT
+        return kinds.pop() if kinds else VariableKind.ROW
 
     def __str__(self) -> str:
         lines = []
@@ -135,7 +186,7 @@ class Query:
             measures = (f"{m.expression} AS {Identifier(m.name, quoted=True)}" for m in self.measures)
             lines.append("MEASURES " + ", ".join(measures))
         lines.append(self.rows_per_match.value)
-        if self.after_match.to is not SkipTo.EVERY_MATCH:
+        if self.wanted is Wanted.PREFERRED:
             lines.append(f"AFTER MATCH {self.after_match}")
         lines.append(f"PATTERN ({self.pattern})")
         if self.within is not None:

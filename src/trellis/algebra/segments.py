@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from trellis.algebra.plan import Output, ProgramSpec, SliceSpec, SlotSource
-from trellis.algebra.query import Boundary, RowsPerMatch, SkipTo
+from trellis.algebra.query import Boundary, RowsPerMatch, SkipTo, Wanted
 from trellis.algebra.windows import TimeWindow, Window
 
 __all__ = [
@@ -466,6 +466,7 @@ class SegmentPlan:
     places: tuple[Present, ...]
     values: tuple[Function, ...]
     outputs: tuple[tuple[str, Output], ...]
+    wanted: Wanted
     skip: SkipTo
     skip_to: str
     preference: tuple[Boundary, ...]

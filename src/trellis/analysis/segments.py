@@ -100,7 +100,7 @@ def bind_segments(
     return BoundSegments(
         query=query,
         pattern=pattern,
-        segments=frozenset(definition.variable for definition in query.definitions if definition.segment),
+        segments=query.segments,
         conditions=tuple(conditions),
         windows=tuple(windows),
         measures=measures,

@@ -8,7 +8,18 @@ from typing import TypeVar
 
 from trellis.algebra.expression import Expression
 from trellis.algebra.pattern import Pattern, flatten
-from trellis.algebra.query import Definition, Measure, Query, RowsPerMatch, Skip, SkipTo, SortKey, Subset
+from trellis.algebra.query import (
+    Definition,
+    Measure,
+    Query,
+    RowsPerMatch,
+    Skip,
+    SkipTo,
+    SortKey,
+    Subset,
+    VariableKind,
+    Wanted,
+)
 from trellis.errors import QuerySyntaxError, Span, UnsupportedError
 from trellis.languages.cursor import Cursor, cursor_over
 from trellis.languages.expressions import parse_expression
@@ -83,14 +94,15 @@ def parse_clause(cursor: Cursor) -> Query:
         order_by=parts.order_by,
         rows_per_match=parts.rows_per_match,
         subsets=parts.subsets,
+        after_match=parts.after_match or Skip(),
         within=parts.within,
         rows_span=parts.rows_span,
     )
     # Only the definitions, which come last, tell what the brackets of the pattern mean.
-    if query.is_segmented:
-        query = replace(query, after_match=parts.after_match or Skip(SkipTo.EVERY_MATCH))
-    else:
-        query = replace(query, after_match=parts.after_match or Skip(), pattern=flatten(query.pattern))
+    if query.kind is VariableKind.ROW:
+        query = replace(query, pattern=flatten(query.pattern))
+    elif parts.after_match is None:
+        query = replace(query, wanted=Wanted.ALL)
     check_query(query)
     return query
 
@@ -292,9 +304,9 @@ def parse_variables(cursor: Cursor) -> tuple[Token, ...]:
 
 
 def _definition(cursor: Cursor) -> Definition:
-    segment = _at_segment(cursor)
-    if segment:
+    kind = VariableKind.SEGMENT if _at_segment(cursor) else VariableKind.ROW
+    if kind is VariableKind.SEGMENT:
         cursor.next()
     variable = cursor.expect_name("a variable")
     cursor.expect("AS")
-    return Definition(variable.variable, parse_expression(cursor), variable.span, segment)
+    return Definition(variable.variable, parse_expression(cursor), variable.span, kind)

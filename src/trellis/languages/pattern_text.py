@@ -11,6 +11,7 @@ from trellis.algebra.pattern import (
     CountParameter,
     Empty,
     Exclude,
+    Mode,
     Not,
     Pattern,
     Permute,
@@ -128,14 +129,14 @@ def _factor(cursor: Cursor) -> Pattern:
     if not _at_quantifier(cursor):
         return body
     least, most = _counts(cursor)
-    greedy = not cursor.accept_symbol("?")
+    mode = Mode.RELUCTANT if cursor.accept_symbol("?") else Mode.GREEDY
     if _at_quantifier(cursor):
         raise QuerySyntaxError(
             "A quantifier cannot follow a quantifier.",
             cure="Put the part in brackets: `(A+)*`.",
             span=cursor.span,
         )
-    return Repeat(body, least, most, greedy)
+    return Repeat(body, least, most, mode)
 
 
 def _at_quantifier(cursor: Cursor) -> bool:

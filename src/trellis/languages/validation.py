@@ -24,7 +24,7 @@ from trellis.algebra.expression import (
 )
 from trellis.algebra.pattern import Exclude, Permute, Var, variables_of
 from trellis.algebra.pattern import walk as walk_pattern
-from trellis.algebra.query import Query, RowsPerMatch
+from trellis.algebra.query import Query, RowsPerMatch, VariableKind
 from trellis.errors import BindingError, Span, UnsupportedError
 from trellis.languages.widths import check_within
 
@@ -37,13 +37,13 @@ def check_query(query: Query) -> None:
     _check_subsets(query, variables)
     known = frozenset((*variables, *(subset.name for subset in query.subsets)))
     _check_definitions(query, variables)
-    if query.is_segmented:
+    if query.kind is VariableKind.SEGMENT:
         _check_segments(query)
     _check_measures(query)
     _check_policies(query, known)
     for key in (*query.partition_by, *(key.expression for key in query.order_by)):
         _check_key(key)
-    if not query.is_segmented:
+    if query.kind is VariableKind.ROW:
         for definition in query.definitions:
             _check_no_final(definition.condition)
     for expression in _row_pattern_expressions(query):
@@ -117,7 +117,7 @@ def _check_segments(query: Query) -> None:
 
     FINAL and RUNNING are no mistakes: a segment is looked at as a whole, so both mean the same.
     """
-    segments = frozenset(definition.variable for definition in query.definitions if definition.segment)
+    segments = query.segments
     for part in walk_pattern(query.pattern):
         if isinstance(part, (Exclude, Permute)):
             for node in walk_pattern(part):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from trellis.algebra.query import Boundary, SkipTo
+from trellis.algebra.query import Boundary, SkipTo, Wanted
 from trellis.algebra.segments import PhysicalNode, SegmentPlan
 from trellis.errors import DataError
 from trellis.execution.segments.conditions import Conditions, row_of
@@ -110,7 +110,7 @@ class Finder:
             mine = np.flatnonzero(starts < start_before[series])
             found, series = found.take(mine), series[mine]
             following = found.pairs()[0]
-        if self.plan.skip is not SkipTo.EVERY_MATCH:
+        if self.plan.wanted is Wanted.PREFERRED:
             found, series, following = self._skipped(
                 rows, found, series.astype(np.int64), every_start=start_before is not None
             )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from trellis.algebra.plan import ScanPlan
-from trellis.algebra.query import Query
+from trellis.algebra.query import Query, Wanted
 from trellis.algebra.segments import (
     Both,
     Chain,
@@ -53,7 +53,7 @@ def describe_segments(query: Query, plan: ScanPlan[SegmentPlan], tree: Sequence[
             "Plan",
             [
                 f"Finish    {', '.join(name for name, _ in plan.finished)}",
-                f"+- Segments  {match.rows_per_match.value}, {match.skip.value}, budget {match.budget:,} segments",
+                f"+- Segments  {match.rows_per_match.value}, {_wanted(match)}, budget {match.budget:,} segments",
                 f"   +- Sort      {', '.join(order) or 'nothing'}",
                 f"      +- Exchange  {exchange}",
                 f"         +- Project   {', '.join(name for name in names.values() if name != 'slice')}",
@@ -63,6 +63,10 @@ def describe_segments(query: Query, plan: ScanPlan[SegmentPlan], tree: Sequence[
     ]
     sections = [(title, lines) for title, lines in sections if lines]
     return "\n\n".join("\n".join([f"== {title} ==", *lines]) for title, lines in sections)
+
+
+def _wanted(match: SegmentPlan) -> str:
+    return match.skip.value if match.wanted is Wanted.PREFERRED else f"{match.wanted.value} matches"
 
 
 def _condition(number: int, condition: SegmentCondition) -> str:

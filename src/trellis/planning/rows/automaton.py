@@ -152,18 +152,18 @@ class _Emitter:
             split = self.add(Instruction(Op.SPLIT))
             self.emit(body, excluded)
             self.add(Instruction(Op.JUMP, x=split))
-            self._set_branches(split, repeat.greedy)
+            self._set_branches(split, repeat.mode)
             return
         splits = []
         for _ in range(extra):
             splits.append(self.add(Instruction(Op.SPLIT)))
             self.emit(body, excluded)
         for split in splits:
-            self._set_branches(split, repeat.greedy)
+            self._set_branches(split, repeat.mode)
 
-    def _set_branches(self, split: int, greedy: bool) -> None:
+    def _set_branches(self, split: int, mode: p.Mode) -> None:
         inside, outside = split + 1, self.next()
-        self.patch(split, *((inside, outside) if greedy else (outside, inside)))
+        self.patch(split, *((inside, outside) if mode is p.Mode.GREEDY else (outside, inside)))
 
     def emit_permute(self, parts: tuple[Pattern, ...], excluded: bool) -> None:
         """All orders, the order as written first.
@@ -260,7 +260,7 @@ def _pieces(pattern: Pattern) -> list[tuple[Pattern, bool]]:
             return _concat_pieces(parts)
         case p.And() | p.Not():
             raise _no_automaton()
-        case p.Repeat(body=body, greedy=greedy):
+        case p.Repeat(body=body, mode=mode):
             least, most = p.counts(pattern)
             extra = None if most is None else most - least
             if _is_nullable(body):
@@ -269,15 +269,15 @@ def _pieces(pattern: Pattern) -> list[tuple[Pattern, bool]]:
                 inner = [piece for piece, empty in _pieces(body) if not empty]
                 required = [body] * least
                 if inner and extra != 0:
-                    return _concat_pieces((*required, p.Repeat(_alt(inner), 0, extra, greedy)))
+                    return _concat_pieces((*required, p.Repeat(_alt(inner), 0, extra, mode)))
                 return _concat_pieces(tuple(required))
             if least > 0:
                 return [(pattern, False)]
             if most == 0:
                 return [(p.Empty(), True)]
-            some: tuple[Pattern, bool] = (p.Repeat(body, 1, most, greedy), False)
+            some: tuple[Pattern, bool] = (p.Repeat(body, 1, most, mode), False)
             none: tuple[Pattern, bool] = (p.Empty(), True)
-            return [some, none] if greedy else [none, some]
+            return [some, none] if mode is p.Mode.GREEDY else [none, some]
 
 
 def _no_automaton() -> AssertionError:

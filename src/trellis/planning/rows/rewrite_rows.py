@@ -30,10 +30,11 @@ from dataclasses import dataclass, field, replace
 from trellis.algebra import expression as e
 from trellis.algebra import pattern as p
 from trellis.algebra.expression import Expression, Identifier
-from trellis.algebra.query import Boundary, Definition, Query, RowsPerMatch
+from trellis.algebra.query import Boundary, Definition, Query, RowsPerMatch, VariableKind
 
 __all__ = ["reads_segments", "rewrite_rows"]
 
+_SEGMENT = VariableKind.SEGMENT
 _TRUE = e.Literal("TRUE")
 _UNITS = ("SECOND", "MINUTE", "HOUR", "DAY", "WEEK")
 
@@ -56,7 +57,7 @@ def rewrite_rows(query: Query, functions: Mapping[str, int], *, always: bool = F
     if not always and reads_segments(query, functions) is None:
         return None
     parts = _parts(query.pattern)
-    if parts is None or query.rows_per_match is not RowsPerMatch.ONE or query.is_segmented:
+    if parts is None or query.rows_per_match is not RowsPerMatch.ONE or query.kind is not VariableKind.ROW:
         return None
     return _Rewriter(query, parts, functions).run()
 
@@ -66,7 +67,7 @@ class _Part:
     name: str
     least: int
     most: int | None
-    greedy: bool
+    is_greedy: bool
 
     @property
     def is_once(self) -> bool:
@@ -80,9 +81,9 @@ def _parts(pattern: p.Pattern) -> list[_Part] | None:
         match part:
             case p.Var(name=name):
                 listed.append(_Part(name, 1, 1, True))
-            case p.Repeat(body=p.Var(name=name), greedy=greedy):
+            case p.Repeat(body=p.Var(name=name), mode=mode):
                 least, most = p.counts(part)
-                listed.append(_Part(name, least, most, greedy))
+                listed.append(_Part(name, least, most, mode is p.Mode.GREEDY))
             case _:
                 return None
     names = [part.name for part in listed]
@@ -263,14 +264,14 @@ class _Rewriter:
                 most = e.Literal("NULL" if part.most is None else str(part.most))
                 conjuncts.append(e.Call("window", (e.Literal(str(max(part.least, 1))), most)))
             conjuncts += self.moved.get(part.name, [])
-            definitions.append(Definition(part.name, _joined(conjuncts), segment=True))
+            definitions.append(Definition(part.name, _joined(conjuncts), kind=_SEGMENT))
         definitions += [
-            Definition(name, _joined(self.moved.get(name, [])), segment=True)
+            Definition(name, _joined(self.moved.get(name, [])), kind=_SEGMENT)
             for name in groups
             if name not in self._order
         ]
         definitions += [
-            Definition(_stretch(name), _renamed(_joined(self.moved[name]), name, _stretch(name)), segment=True)
+            Definition(_stretch(name), _renamed(_joined(self.moved[name]), name, _stretch(name)), kind=_SEGMENT)
             for name in self.points
             if name in self.moved
         ]
@@ -335,15 +336,15 @@ class _Rewriter:
             if part.is_once:
                 continue
             if not self._is_wild(place):
-                boundaries.append(Boundary(part.name, at_start=False, latest=part.greedy))
+                boundaries.append(Boundary(part.name, at_start=False, latest=part.is_greedy))
                 continue
             following = next((i for i in range(place + 1, len(self.parts)) if not self._is_wild(i)), None)
             if following is None:
-                boundaries.append(Boundary(None, at_start=False, latest=part.greedy))
+                boundaries.append(Boundary(None, at_start=False, latest=part.is_greedy))
             elif self.parts[following].least == 0:
                 raise _CannotError
             else:
-                boundaries.append(Boundary(self.parts[following].name, at_start=True, latest=part.greedy))
+                boundaries.append(Boundary(self.parts[following].name, at_start=True, latest=part.is_greedy))
         return tuple(boundaries)
 
 

@@ -9,7 +9,7 @@ from trellis.algebra.bound import BoundSegments
 from trellis.algebra.expression import Expression, Place
 from trellis.algebra.plan import SlotSource
 from trellis.algebra.prefilter import Buckets
-from trellis.algebra.query import RowsPerMatch, SkipTo
+from trellis.algebra.query import RowsPerMatch, SkipTo, Wanted
 from trellis.algebra.windows import Window
 from trellis.analysis.condition_kinds import at_row
 from trellis.analysis.paths import is_anchored, paths_of
@@ -102,10 +102,9 @@ def segment_cut(
         buckets = least_buckets(bound.order_by, bound.query.order_by, columns)
         if buckets is None or rows is None:
             return "there is no window by which series could be cut"
-    skip = bound.query.after_match.to
-    resolve = skip not in (SkipTo.NEXT_ROW, SkipTo.EVERY_MATCH)
+    skips = bound.query.wanted is Wanted.PREFERRED and bound.query.after_match.to is not SkipTo.NEXT_ROW
     nulls_first = not bound.query.order_by or bound.query.order_by[0].nulls_first
-    return _reason(bound) or Cut(keys, buckets, resolve, rows, nulls_first)
+    return _reason(bound) or Cut(keys, buckets, skips, rows, nulls_first)
 
 
 def _of_row(parts: tuple[Expression, ...], variable: str, first: bool | None, safety: Safety) -> Expression | None:

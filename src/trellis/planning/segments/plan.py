@@ -102,6 +102,7 @@ def plan_segments(
             places=places,
             values=functions,
             outputs=outputs,
+            wanted=bound.query.wanted,
             skip=skip.to,
             skip_to=skip.variable or "",
             preference=bound.query.preference,
