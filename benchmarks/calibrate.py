@@ -31,7 +31,8 @@ from segment_engine import prepare
 from segment_plans import forms_of, ndcg
 from segment_templates import TEMPLATES, parameter_sets
 
-from trellis.algebra.segments import Choices, PhysicalNode
+from trellis.algebra.physical_tree import PhysicalNode
+from trellis.algebra.segments import Choices
 from trellis.planning.segments.costs import Costs, FunctionCost, default_costs
 
 

@@ -14,17 +14,8 @@ from segment_data import SegmentData
 from segment_engine import Prepared, prepare
 from segment_templates import Template
 
-from trellis.algebra.segments import (
-    Complement,
-    Generate,
-    Join,
-    Meet,
-    Pad,
-    PhysicalNode,
-    Repetition,
-    Union,
-    Window,
-)
+from trellis.algebra.physical_tree import Complement, Generate, Join, Meet, Pad, PhysicalNode, Repetition, Union
+from trellis.algebra.windows import Window
 from trellis.execution.segments.executor import Executor
 from trellis.execution.segments.sets import Segments
 from trellis.execution.segments.spaces import Space

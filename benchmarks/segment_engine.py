@@ -14,7 +14,8 @@ from segment_templates import Parameters, Template, clause
 
 from trellis.algebra import expression as e
 from trellis.algebra.expression import Expression
-from trellis.algebra.segments import Choices, PhysicalNode, SegmentPlan
+from trellis.algebra.physical_tree import PhysicalNode
+from trellis.algebra.segments import Choices, SegmentScan
 from trellis.algebra.statistics import SegmentStatistics
 from trellis.analysis.schema import Schema
 from trellis.analysis.segments import bind_segments
@@ -29,7 +30,7 @@ from trellis.kernels.arrays import Program, Slots
 from trellis.languages.match_recognize import parse_clause_text
 from trellis.planning.hints import Hints
 from trellis.planning.segments.costs import Costs, default_costs
-from trellis.planning.segments.optimizer import Chosen, optimize
+from trellis.planning.segments.optimizer import ChosenTree, optimize
 from trellis.planning.segments.plan import plan_segments
 
 __all__ = ["Prepared", "prepare"]
@@ -41,7 +42,7 @@ _TYPES = {"price": "double", "temp": "double", "rides": "double", "confirmed": "
 class Prepared:
     """A query with its data as the kernels want it."""
 
-    plan: SegmentPlan
+    plan: SegmentScan
     offsets: np.ndarray[Any, Any]
     slots: Slots
     program: Program
@@ -54,7 +55,7 @@ class Prepared:
         """The conditions over rows."""
         return Conditions(rows, self.plan.conditions, self.program, self.plan.program.depth, {})
 
-    def choose(self, choices: Choices, costs: Costs | None = None) -> tuple[Chosen, SegmentStatistics, float]:
+    def choose(self, choices: Choices, costs: Costs | None = None) -> tuple[ChosenTree, SegmentStatistics, float]:
         """The tree for some choices, the statistics, and the seconds that both took."""
         began = time.perf_counter()
         rows = self.rows()
@@ -72,7 +73,7 @@ class Prepared:
         return matches.starts, matches.ends, time.perf_counter() - began
 
 
-def _no_choice(plan: SegmentPlan, rows: Rows, conditions: Conditions) -> PhysicalNode:
+def _no_choice(plan: SegmentScan, rows: Rows, conditions: Conditions) -> PhysicalNode:
     raise AssertionError("the tree is given")
 
 
@@ -87,7 +88,7 @@ def prepare(template: Template, data: SegmentData, parameters: Parameters) -> Pr
         return [_type(expression, types) for expression in expressions]
 
     plan = plan_segments(bound, types_of, Hints(step_budget=10**12))
-    match = replace(plan.match, outputs=())
+    match = replace(plan.scan, outputs=())
     projected = dict(plan.projected)
     read = {source.column for source in match.slots}
     columns = {name: _array(projected[name], data) for name in read}

@@ -21,7 +21,8 @@ from segment_engine import Prepared, prepare
 from segment_templates import Parameters, Template
 from segment_truth import SAMPLES, sample_of
 
-from trellis.algebra.segments import Choices, PhysicalNode
+from trellis.algebra.physical_tree import PhysicalNode
+from trellis.algebra.segments import Choices
 from trellis.algebra.statistics import SegmentStatistics
 from trellis.errors import ResourceError
 from trellis.execution.segments.finder import Finder

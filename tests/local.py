@@ -14,14 +14,16 @@ import pyarrow as pa
 
 from trellis.algebra import expression as e
 from trellis.algebra.expression import Expression
-from trellis.algebra.plan import BesidePlan, ScanPlan
-from trellis.analysis.binding import bind
+from trellis.algebra.plan import NeighbourPlan, Plan
+from trellis.algebra.query import Query
 from trellis.analysis.schema import Schema
-from trellis.execution.rows.matcher import match_batches
+from trellis.analysis.source import Source
+from trellis.execution.task import MatchTask
 from trellis.languages.match_recognize import parse_clause_text
+from trellis.planning.driver import plan_query
 from trellis.planning.hints import Hints
 from trellis.planning.rows import measures
-from trellis.planning.rows.plan import plan_scan
+from trellis.planning.segments.choose import choose_tree
 
 Row = Mapping[str, Any]
 
@@ -38,10 +40,16 @@ _ORDER = ["void", "int", "bigint", "double"]
 
 
 def run(
-    clause: str, rows: Sequence[Row], schema: Sequence[tuple[str, str]], *, batch_rows: int = 1000, **hints: object
+    clause: str | Query,
+    rows: Sequence[Row],
+    schema: Sequence[tuple[str, str]],
+    *,
+    args: Mapping[str, object] | None = None,
+    batch_rows: int = 1000,
+    **hints: object,
 ) -> list[dict[str, Any]]:
     """The result of a MATCH_RECOGNIZE clause over rows, in order of partitions."""
-    plan = plan_clause(clause, schema, **hints)
+    plan = plan_clause(clause, schema, args=args, **hints)
     if plan.before.keep is not None:
         rows = [row for row in rows if evaluate(plan.before.keep, row)]
     projected = [{name: evaluate(expression, row) for name, expression in plan.projected} for row in rows]
@@ -50,41 +58,42 @@ def run(
         projected.sort(key=_sort_key(name, descending, nulls_first), reverse=descending)
     types = dict(schema)
     expressions = dict(plan.projected)
-    if plan.beside is not None:
-        projected, expressions = _beside(plan, plan.beside, projected)
+    if plan.neighbours is not None:
+        projected, expressions = _with_neighbours(plan, plan.neighbours, projected)
     columns = {
         name: pa.array([row[name] for row in projected], _arrow_type(type_of(expression, types)))
         for name, expression in expressions.items()
     }
     table = pa.table(columns) if columns else pa.table({"none": pa.nulls(len(rows))})
     matched: list[dict[str, Any]] = []
-    for batch in match_batches(plan.match, iter(table.to_batches(max_chunksize=batch_rows))):
+    task = MatchTask(plan.scan, choose_tree)
+    for batch in task(table.to_batches(max_chunksize=batch_rows)):
         matched.extend(batch.to_pylist())
     return [{name: evaluate(expression, row) for name, expression in plan.finished} for row in matched]
 
 
-def _beside(
-    plan: ScanPlan, beside: BesidePlan, ordered: list[dict[str, Any]]
+def _with_neighbours(
+    plan: Plan, neighbours: NeighbourPlan, ordered: list[dict[str, Any]]
 ) -> tuple[list[dict[str, Any]], dict[str, Expression]]:
     """The rows that are kept, and what their columns are as expressions over one row, for their types."""
     kept = []
-    series = [[row[key] for key in plan.match.keys] for row in ordered]
+    series = [[row[key] for key in plan.scan.keys] for row in ordered]
     for number, row in enumerate(ordered):
         there = dict(row)
-        for name, source, shift in beside.columns:
+        for name, source, shift in neighbours.columns:
             at = number + shift
             same = 0 <= at < len(ordered) and series[at] == series[number]
             there[name] = ordered[at][source] if same else None
-        if evaluate(beside.keep, there):
-            late = {name: evaluate(expression, there) for name, expression in beside.projected}
+        if evaluate(neighbours.keep, there):
+            late = {name: evaluate(expression, there) for name, expression in neighbours.projected}
             kept.append({**row, **late})
     sources = dict(plan.projected)
-    values = {**sources, **{name: sources[source] for name, source, _ in beside.columns}}
+    values = {**sources, **{name: sources[source] for name, source, _ in neighbours.columns}}
 
     def in_place(node: Expression) -> Expression:
         return values[node.path[0]] if isinstance(node, e.Column) else e.rebuild(node, in_place)
 
-    return kept, {**sources, **{name: in_place(expression) for name, expression in beside.projected}}
+    return kept, {**sources, **{name: in_place(expression) for name, expression in neighbours.projected}}
 
 
 def _arrow_type(type_: str) -> pa.DataType:
@@ -94,16 +103,27 @@ def _arrow_type(type_: str) -> pa.DataType:
     return _ARROW[type_]
 
 
-def plan_clause(clause: str, schema: Sequence[tuple[str, str]], **hints: object) -> ScanPlan:
+def plan_clause(
+    clause: str | Query,
+    schema: Sequence[tuple[str, str]],
+    *,
+    args: Mapping[str, object] | None = None,
+    **hints: object,
+) -> Plan:
     """Parse, bind and plan a clause."""
-    bound = bind(parse_clause_text(clause), Schema(tuple(schema)), {})
+    query = parse_clause_text(clause) if isinstance(clause, str) else clause
+    with mock.patch.object(measures, "finish_list", _finish_list):
+        return plan_query(query, source_of(schema, args), Hints.of(hints))
+
+
+def source_of(schema: Sequence[tuple[str, str]], args: Mapping[str, object] | None = None) -> Source:
+    """An input without rows: what planning asks of it, answered without Spark."""
     types = dict(schema)
 
     def types_of(expressions: Sequence[Expression]) -> list[str]:
         return [type_of(expression, types) for expression in expressions]
 
-    with mock.patch.object(measures, "finish_list", _finish_list):
-        return plan_scan(bound, types_of, Hints.of(hints))
+    return Source(Schema(tuple(schema)), types_of, args or {})
 
 
 def _finish_list(node: e.BoundAggregate, listed: e.Column, type_: str) -> Expression:

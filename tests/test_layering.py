@@ -23,23 +23,23 @@ MAY_USE: dict[str, set[str]] = {
     "planning": {"algebra", "analysis", "errors", "kernels.opcodes"},  # planning writes the instructions
     "kernels": set(),
     "execution": {"algebra", "errors", "kernels"},
-    "spark": {"algebra", "errors", "execution", "kernels", "planning"},
+    "spark": {"algebra", "analysis", "errors", "execution", "kernels.opcodes"},
     "segment_functions": {"algebra", "analysis", "errors", "execution"},
     "java": {"errors"},
     "samples": {"errors"},
     "plots": {"errors"},
-    "api": {"algebra", "analysis", "errors", "java", "languages", "planning", "segment_functions", "spark"},
+    "api": {"algebra", "errors", "execution", "java", "languages", "planning", "segment_functions", "spark"},
     "cli": {"errors", "java", "plots", "trellis"},
     "demo": {"errors", "java", "plots", "samples", "trellis"},
-    "trellis": {"api", "errors", "plots", "segment_functions", "spark"},
+    "trellis": {"api", "errors", "execution", "plots", "segment_functions"},
 }
 """The parts, or single modules of them, that each part may import, besides itself."""
 
 MAY_USE_LIBRARY: dict[str, set[str]] = {
     "numba": {"kernels"},
-    "numpy": {"execution", "kernels", "plots", "segment_functions", "spark"},
+    "numpy": {"execution", "kernels", "plots", "segment_functions"},
     "pandas": {"plots"},
-    "pyarrow": {"cli", "spark"},
+    "pyarrow": {"cli", "execution", "spark"},
     "pyspark": {"api", "cli", "demo", "java", "plots", "spark"},
     "sqlglot": {"languages"},
     "vl_convert": {"plots"},

@@ -9,12 +9,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+import local
 import local_segments
-from trellis.algebra.plan import SlotSource
+from trellis.algebra.scan import SlotSource
 from trellis.algebra.windows import TimeWindow, Window
 from trellis.execution.segments import finder as segments
-from trellis.execution.segments.matcher import SegmentMatcher, choose_tree
+from trellis.execution.segments.matcher import SegmentMatcher
 from trellis.kernels.arrays import Slots
+from trellis.planning.segments.choose import choose_tree
 
 SCHEMA = [("k", "int"), ("t", "int"), ("v", "double"), ("u", "int")]
 CLAUSES = [
@@ -46,9 +48,7 @@ def test_slices(clause: str, lengths: tuple[int, ...], measures: str, monkeypatc
 def test_slices_by_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """Windows of time bound slices, too: how far each row reaches is known where times are in order."""
     micros = np.cumsum(np.random.default_rng(3).integers(0, 3, 300)).astype(np.int64) * 1_000_000
-    plan = local_segments.plan_clause(
-        "ORDER BY t PATTERN (S) DEFINE SEGMENT S AS last(S.v) > first(S.v)", SCHEMA, {}
-    ).match
+    plan = local.plan_clause("ORDER BY t PATTERN (S) DEFINE SEGMENT S AS last(S.v) > first(S.v)", SCHEMA).scan
     window = Window(times=(TimeWindow(1, None, 4_000_000),))
     plan = replace(plan, tree=replace(plan.tree, window=window), scales=(1.0, 1.0))
     ints = np.stack([np.zeros(300, np.int64), micros])
@@ -58,7 +58,7 @@ def test_slices_by_time(monkeypatch: pytest.MonkeyPatch) -> None:
     sources = (*plan.slots, SlotSource("time", "int"))
     plan = replace(plan, slots=sources)
     offsets = np.array([0, 300], np.int64)
-    program = SegmentMatcher(plan, {}).program(None)
+    program = SegmentMatcher(plan, {}, choose_tree).program(None)
 
     def found() -> list[tuple[int, int]]:
         _, matches = segments.Finder(plan, choose_tree).find(offsets, slots, program)

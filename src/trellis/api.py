@@ -1,4 +1,4 @@
-"""The public functions: parse, bind, plan, run. Each is wiring; the work is in the packages."""
+"""The public functions: parse, plan, run. Each is wiring; the work is in the packages."""
 
 from __future__ import annotations
 
@@ -7,35 +7,31 @@ import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import partial
 
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
-from trellis.algebra.pattern import with_counts
-from trellis.algebra.plan import MatchPlan, ScanPlan
+from trellis.algebra.plan import Plan
 from trellis.algebra.query import Query, VariableKind
-from trellis.algebra.segments import SegmentPlan
-from trellis.analysis.binding import bind
-from trellis.analysis.schema import Schema
-from trellis.analysis.segments import SEGMENT_FUNCTIONS, bind_segments
-from trellis.errors import BindingError, TrellisError, TrellisWarning, UnsupportedError
+from trellis.algebra.segments import SegmentScan
+from trellis.errors import BindingError, TrellisError, TrellisWarning
+from trellis.execution.segments.trial import try_tree
+from trellis.execution.task import MatchTask
 from trellis.execution.warmup import start_warmup
 from trellis.java import require_java
 from trellis.languages.builder import Keys, QueryBuilder, build
 from trellis.languages.statement import parse_statement
-from trellis.planning.describe.rows import describe
-from trellis.planning.describe.segments import describe_segments
+from trellis.planning.describe.plan import describe_plan
+from trellis.planning.describe.segments import describe_trial
+from trellis.planning.driver import plan_query
 from trellis.planning.hints import Hints
-from trellis.planning.rows.plan import plan_scan
-from trellis.planning.rows.rewrite_rows import reads_segments, rewrite_rows
-from trellis.planning.segments.plan import plan_segments
+from trellis.planning.segments.choose import choose_tree
 from trellis.segment_functions import registered
-from trellis.spark.batch import run_scan
 from trellis.spark.counts import Counts, run_counted
-from trellis.spark.sample import sampled_tree
+from trellis.spark.run import run_plan
+from trellis.spark.sample import sample_rows
 from trellis.spark.session import Session, refused
-from trellis.spark.statistics import survey_source
+from trellis.spark.source import source_of
 
 __all__ = ["RowPattern", "explain", "pattern", "sql"]
 
@@ -120,12 +116,12 @@ def explain(
     ...
     """
     session = Session(_session(spark, frames, args), dict(args or {}), dict(frames))
-    result, plans = _run(text, session, Hints.of(hints), counted=analyze)
+    result, clauses = _run(text, session, Hints.of(hints), counted=analyze)
     if analyze:
-        run_counted(result, [counts for *_, counts in plans if counts is not None])
-    if not plans:
+        run_counted(result, [planned.counts for planned in clauses if planned.counts is not None])
+    if not clauses:
         return "There is no MATCH_RECOGNIZE in this statement: Spark runs it as it is."
-    return "\n\n\n".join(_explained(*explained) for explained in plans)
+    return "\n\n\n".join(planned.explain() for planned in clauses)
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,9 +147,7 @@ class RowPattern(QueryBuilder):
         """
         query = self.query(partition_by, order_by)
         with _errors_show(self.text(partition_by, order_by)), _warm(query):
-            session = Session(frame.sparkSession)
-            plan = _plan(query, frame, session, Hints.of(hints))
-            return run_scan(plan, frame, session, users=registered())
+            return _planned(query, frame, Session(frame.sparkSession), Hints.of(hints)).run()
 
     def explain(
         self,
@@ -165,14 +159,11 @@ class RowPattern(QueryBuilder):
     ) -> str:
         """Say how the pattern would be found in a DataFrame; as `trellis.explain`."""
         query = self.query(partition_by, order_by)
-        counts = Counts() if analyze else None
         with _errors_show(self.text(partition_by, order_by)), _warm(query):
-            session = Session(frame.sparkSession)
-            plan = _plan(query, frame, session, Hints.of(hints))
-            if analyze:
-                assert counts is not None
-                run_counted(run_scan(plan, frame, session, counts, registered()), [counts])
-        return _explained(query, plan, frame, session, counts)
+            planned = _planned(query, frame, Session(frame.sparkSession), Hints.of(hints), counted=analyze)
+            if planned.counts is not None:
+                run_counted(planned.run(), [planned.counts])
+            return planned.explain()
 
 
 def pattern(text: str) -> RowPattern:
@@ -189,17 +180,49 @@ def pattern(text: str) -> RowPattern:
     return RowPattern(text)
 
 
-_Plan = ScanPlan[MatchPlan] | ScanPlan[SegmentPlan]
-_Plans = list[tuple[Query, _Plan, DataFrame, Session, Counts | None]]
+@dataclass(frozen=True, slots=True)
+class _Planned:
+    """A query with its plan, ready to run or to be explained."""
+
+    query: Query
+    plan: Plan
+    frame: DataFrame
+    session: Session
+    counts: Counts | None
+
+    def run(self) -> DataFrame:
+        task = MatchTask(self.plan.scan, choose_tree, registered())
+        return run_plan(self.plan, self.frame, self.session, task, self.counts)
+
+    def explain(self) -> str:
+        tree: list[str] = []
+        analyze = self.counts is not None
+        if isinstance(self.plan.scan, SegmentScan):
+            table = sample_rows(self.plan, self.frame, self.session)
+            tree = describe_trial(try_tree(self.plan.scan, table, registered(), choose_tree, run=analyze))
+        text = describe_plan(self.query, self.plan, tree, timed=analyze)
+        return f"{text}\n\n== Counts ==\n{self.counts}" if analyze else text
 
 
-def _run(text: str, session: Session, hints: Hints, *, counted: bool = False) -> tuple[DataFrame, _Plans]:
-    plans: _Plans = []
+def _planned(query: Query, frame: DataFrame, session: Session, hints: Hints, *, counted: bool = False) -> _Planned:
+    functions = {name: function.arguments for name, function in registered().items()}
+    plan = plan_query(query, source_of(frame, session, functions), hints)
+    for warning in plan.warnings:
+        warnings.warn(warning, TrellisWarning, stacklevel=4)
+    if query.kind is VariableKind.ROW and isinstance(plan.scan, SegmentScan):
+        # It was rewritten, and nobody knew before.
+        start_warmup(VariableKind.SEGMENT).join()
+    return _Planned(query, plan, frame, session, Counts() if counted else None)
+
+
+def _run(text: str, session: Session, hints: Hints, *, counted: bool = False) -> tuple[DataFrame, list[_Planned]]:
+    """Run a statement: its clauses one after the other, then what is around them."""
+    clauses: list[_Planned] = []
     frames = dict(session.frames)
     with _errors_show(text):
         statement = parse_statement(text)
         if not statement.clauses:
-            return session.run(statement.final), plans
+            return session.run(statement.final), clauses
         with _warm(*(clause.query for clause in statement.clauses)):
             for clause in statement.clauses:
                 scope = replace(session, frames=frames, ctes=clause.ctes)
@@ -211,75 +234,9 @@ def _run(text: str, session: Session, hints: Hints, *, counted: bool = False) ->
                         span=clause.span,
                     )
                 frame = scope.run(f"{clause.ctes} SELECT * FROM {clause.input}")
-                plan = _plan(clause.query, frame, scope, hints)
-                counts = Counts() if counted else None
-                plans.append((clause.query, plan, frame, scope, counts))
-                frames[clause.name] = run_scan(plan, frame, scope, counts, registered())
-            return replace(session, frames=frames).run(statement.final), plans
-
-
-def _plan(query: Query, frame: DataFrame, session: Session, hints: Hints) -> _Plan:
-    if frame.isStreaming:
-        raise UnsupportedError(
-            "Streams are not supported yet.", cure="Use foreachBatch, or a DataFrame that is not a stream."
-        )
-    conf = session.spark.conf
-    columns = tuple((field.name, field.dataType.simpleString()) for field in frame.schema)
-    schema = Schema(columns, conf.get("spark.sql.caseSensitive", "false") == "true")
-    functions = {**SEGMENT_FUNCTIONS, **{name: function.arguments for name, function in registered().items()}}
-    lenient = conf.get("spark.sql.ansi.enabled", "true") != "true"
-    types_of, survey = partial(session.types_of, frame), partial(survey_source, frame, session)
-    segmented = _segmented(query, session, functions, hints)
-    if segmented is not None:
-        segments = bind_segments(segmented, schema, session.args, functions)
-        plan = plan_segments(segments, types_of, hints, survey, lenient=lenient)
-        _warn_of_squares(plan.match)
-        if segmented is query:
-            return plan
-        start_warmup("segments").join()
-        rewritten = f"rewrite_rows: stretches of rows are segments: {' '.join(str(segmented).split(chr(10))[-2:])}"
-        return replace(plan, rules=(rewritten, *plan.rules))
-    bound = bind(query, schema, session.args)
-    return plan_scan(bound, types_of, hints, lenient=lenient, constant=session.constant, survey=survey)
-
-
-def _segmented(query: Query, session: Session, functions: Mapping[str, int], hints: Hints) -> Query | None:
-    """The query as a segment query, None if it stays a row pattern."""
-    if query.kind is VariableKind.SEGMENT:
-        return query
-    counted = replace(query, pattern=with_counts(query.pattern, session.args))
-    always = hints.rewrite == "always"
-    rewritten = rewrite_rows(counted, functions, always=always) if hints.on("rewrite_rows") else None
-    call = reads_segments(query, functions)
-    if rewritten is None and call is not None:
-        raise UnsupportedError(
-            f"{call.function} is a function of whole segments, and this row pattern cannot be rewritten into segments.",
-            cure="Define segment variables: DEFINE SEGMENT X AS ... .",
-            span=call.span,
-        )
-    return rewritten
-
-
-def _warn_of_squares(plan: SegmentPlan) -> None:
-    """One long series and a pattern without a window: every pair of rows is a segment."""
-    bounded = plan.tree.window.most is not None or any(time.most is not None for time in plan.tree.window.times)
-    if not bounded and not plan.keys:
-        warnings.warn(
-            "The pattern has no window and the query no PARTITION BY: n rows have n * n / 2 segments "
-            f"(100,000 rows: 5,000,000,000; the search gives up after {plan.budget:,}). "
-            "Bound it: `(...) & WIN` with SEGMENT WIN AS window(1, 100).",
-            TrellisWarning,
-            stacklevel=4,
-        )
-
-
-def _explained(query: Query, plan: _Plan, frame: DataFrame, session: Session, counts: Counts | None) -> str:
-    if isinstance(plan.match, SegmentPlan):
-        tree = sampled_tree(plan, frame, session, registered(), analyze=counts is not None)
-        text = describe_segments(query, plan, tree)
-    else:
-        text = describe(query, plan)
-    return text if counts is None else f"{text}\n\n== Counts ==\n{counts}"
+                clauses.append(_planned(clause.query, frame, scope, hints, counted=counted))
+                frames[clause.name] = clauses[-1].run()
+            return replace(session, frames=frames).run(statement.final), clauses
 
 
 @contextmanager
@@ -296,8 +253,7 @@ def _errors_show(text: str) -> Iterator[None]:
 @contextmanager
 def _warm(*queries: Query) -> Iterator[None]:
     """Kernels are compiled or loaded while the query is planned, so that workers only load."""
-    kinds = {"segments" if query.kind is VariableKind.SEGMENT else "rows" for query in queries}
-    threads = [start_warmup(kind) for kind in sorted(kinds)]
+    threads = [start_warmup(kind) for kind in sorted({query.kind for query in queries}, key=str)]
     yield
     for thread in threads:
         thread.join()

@@ -7,6 +7,7 @@ the message shows that line with a caret below it; where there is a cure, the me
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NoReturn
 
 __all__ = [
     "BindingError",
@@ -17,6 +18,7 @@ __all__ = [
     "TrellisError",
     "TrellisWarning",
     "UnsupportedError",
+    "assert_never",
 ]
 
 
@@ -125,3 +127,8 @@ def _show(text: str, span: Span) -> str:
     width = max(1, min(span.end - start, len(line) - column))
     prefix = f"line {number}: "
     return f"{prefix}{line}\n{' ' * (len(prefix) + column)}{'^' * width}"
+
+
+def assert_never(value: NoReturn) -> NoReturn:
+    """The end of a `match` that names every case: type checkers refuse it where one is missing."""
+    raise AssertionError(f"no case for {value!r}")

@@ -1,4 +1,4 @@
-"""Segment functions of the user's: registered here by name, used in DEFINE and MEASURES of segment queries."""
+"""Segment functions that users bring along: registered here by name, used in DEFINE and MEASURES of segment queries."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from trellis.algebra.expression import AGGREGATES
+from trellis.algebra.segments import Price
 from trellis.analysis.segments import SEGMENT_FUNCTIONS
 from trellis.errors import BindingError
 from trellis.execution.segments.functions import UserFunction
@@ -76,7 +77,7 @@ def segment_function(
         raise BindingError(f"The cost must be one of {', '.join(_GROWTH)}, or a number of nanoseconds.")
     growth = cost if isinstance(cost, str) else "linear"
     price = float(cost) if isinstance(cost, (int, float)) else _measured(evaluate, arguments, growth)
-    _FUNCTIONS[key] = UserFunction(key, evaluate, index, lookup, arguments, (growth, price))
+    _FUNCTIONS[key] = UserFunction(key, evaluate, index, lookup, arguments, Price(growth, price, index is not None))
 
 
 def registered() -> dict[str, UserFunction]:

@@ -7,8 +7,8 @@ import random
 import pytest
 
 import local
+from trellis.analysis.repeatable import is_repeatable
 from trellis.languages.match_recognize import parse_clause_text
-from trellis.planning.expressions.repeatable import is_repeatable
 
 SCHEMA = [("t", "int"), ("k", "string"), ("v", "int")]
 A, B, C = "A AS k = 'a'", "B AS k = 'b' AND B.v >= A.v", "C AS k = 'c'"
@@ -83,16 +83,16 @@ def test_dropped(pattern: str, more: dict[str, str]) -> None:
 def test_dropped_after_what_stands_beside_is_computed(pattern: str, more: dict[str, str]) -> None:
     plan = local.plan_clause(_clause(pattern, **more), SCHEMA)
     assert plan.before.keep is None
-    assert plan.beside is not None
-    assert all(place.shift == 0 for place in (*plan.match.places, *plan.match.measure_places))
-    assert local.plan_clause(_clause(pattern, **more), SCHEMA, off=["eliminate_rows"]).beside is None
+    assert plan.neighbours is not None
+    assert all(place.shift == 0 for place in (*plan.scan.places, *plan.scan.measure_places))
+    assert local.plan_clause(_clause(pattern, **more), SCHEMA, off=["eliminate_rows"]).neighbours is None
 
 
 @pytest.mark.parametrize(("pattern", "more", "why"), KEPT)
 def test_kept(pattern: str, more: dict[str, str], why: str) -> None:
     plan = local.plan_clause(_clause(pattern, **more), SCHEMA)
     assert plan.before.keep is None, why
-    assert plan.beside is None, why
+    assert plan.neighbours is None, why
 
 
 @pytest.mark.parametrize(("pattern", "more"), [*DROPPED, *BESIDE])

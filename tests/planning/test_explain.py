@@ -8,7 +8,7 @@ import pytest
 
 import local
 from trellis.languages.match_recognize import parse_clause_text
-from trellis.planning.describe.rows import describe
+from trellis.planning.describe.plan import describe_plan
 
 FIXTURE = Path(__file__).parents[1] / "fixtures" / "explain.txt"
 SCHEMA = [("sym", "string"), ("ts", "int"), ("price", "double"), ("qty", "int"), ("name", "string")]
@@ -22,4 +22,4 @@ def cases() -> list[tuple[str, str]]:
 
 @pytest.mark.parametrize(("query", "expected"), cases(), ids=lambda text: text.splitlines()[0][:40])
 def test_explain(query: str, expected: str) -> None:
-    assert describe(parse_clause_text(query), local.plan_clause(query, SCHEMA)) == expected
+    assert describe_plan(parse_clause_text(query), local.plan_clause(query, SCHEMA)) == expected

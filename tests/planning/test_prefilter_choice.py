@@ -13,7 +13,7 @@ from trellis.algebra.statistics import RowStatistics
 from trellis.analysis.paths import Path
 from trellis.planning.before_match.costs import default_prefilter_costs
 from trellis.planning.before_match.demands import Demand
-from trellis.planning.before_match.prefilter import Wish, choose_prefilter, forced_prefilter, joins_of
+from trellis.planning.before_match.prefilter import Forced, forced_prefilter, joins_of, weigh_prefilters
 
 KEYS = (Column(("g",)),)
 BUCKETS = Buckets(Column(("t",)), Scale.NUMBER, 10)
@@ -31,7 +31,7 @@ def _choose(
     demand: Demand, shares: dict[str, float], rows: float, seen: float = 1.0, tests: float = 1.0, **others: Any
 ) -> list[Candidate]:
     statistics = RowStatistics(rows, span=rows, shares=shares, **others)
-    return choose_prefilter(demand, statistics, default_prefilter_costs(), tests, seen, lambda _: 2.0)
+    return weigh_prefilters(demand, statistics, default_prefilter_costs(), tests, seen, lambda _: 2.0)
 
 
 def test_rare_variables_are_looked_for() -> None:
@@ -94,17 +94,17 @@ def test_many_buckets_are_not_sent_to_every_worker(rows: float, few: bool) -> No
 
 def test_symbols_that_were_asked_for() -> None:
     demand = _demand("A B", "C D")
-    asked = forced_prefilter(demand, Wish(Form.MASKS, (("A",), ("C", "D"))))
+    asked = forced_prefilter(demand, Forced(Form.MASKS, (("A",), ("C", "D"))))
     assert str(asked) == "masks of (A) or (C, D)"
-    assert forced_prefilter(demand, Wish(Form.MASKS, (("A",), ("C",), ("D",)))) is None
-    assert forced_prefilter(demand, Wish(Form.MASKS, (("A",),))) is None
-    assert str(forced_prefilter(demand, Wish())) == "masks of (A, B) or (C, D)"
+    assert forced_prefilter(demand, Forced(Form.MASKS, (("A",), ("C",), ("D",)))) is None
+    assert forced_prefilter(demand, Forced(Form.MASKS, (("A",),))) is None
+    assert str(forced_prefilter(demand, Forced())) == "masks of (A, B) or (C, D)"
 
 
 @pytest.mark.parametrize(("variables", "looked_at"), [(5, 5), (62, 62), (63, 62)])
 def test_every_symbol_has_a_bit(variables: int, looked_at: int) -> None:
     demand = _demand(" ".join(f"V{number}" for number in range(variables)))
-    forced = forced_prefilter(demand, Wish())
+    forced = forced_prefilter(demand, Forced())
     assert forced is not None
     assert len(forced.symbols) == looked_at
     shares = dict.fromkeys(demand.conditions, 0.01)

@@ -23,7 +23,7 @@ def test_elimination(case: Case, off: tuple[str, ...]) -> None:
     clause, schema = render_clause(case.query), [(name, "int") for name in COLUMNS]
     schema = [(name, {"t": KEYS[case.key].lower(), "k": "string"}.get(name, type_)) for name, type_ in schema]
     plan = local.plan_clause(clause, schema, off=list(off))
-    how = "before the exchange" if plan.before.keep else "after the sort" if plan.beside else "not"
+    how = "before the exchange" if plan.before.keep else "after the sort" if plan.neighbours else "not"
     event(f"rows are dropped {how}")
     rows = [{**row, "t": case.to_key(row["t"])} for row in case.rows]
     try:

@@ -137,8 +137,7 @@ class BeforeMatch:
     """What happens to the rows before the exchange.
 
     `prefilter` drops buckets without matches: one of those that were `considered`, or for a `reason`, for which there
-    may also be none. `keep` is the condition of rows that somebody sees, `slices` cut long series, `rules` say what
-    fired.
+    may also be none. `keep` is the condition of rows that somebody sees, `slices` cut long series.
     """
 
     prefilter: Prefilter | None = None
@@ -146,7 +145,6 @@ class BeforeMatch:
     reason: str = ""
     keep: Expression | None = None
     slices: Slices | None = None
-    rules: tuple[str, ...] = ()
 
     @property
     def drops(self) -> bool:

@@ -145,8 +145,8 @@ class Query:
     """A pattern query. `within` bounds last minus first of the first order key, inclusive.
 
     `after_match` speaks of the preferred matches alone; where others are `wanted`, nothing is skipped. `rows_span` is
-    where the words of `rows_per_match` stand. `preference` orders the matches of a segment query that start in the same row,
-    where that is not just by length; rules write it.
+    where the words of `rows_per_match` stand. `preference` orders the matches of a segment query that start in the same
+    row, where that is not just by length; rules write it.
     """
 
     pattern: Pattern

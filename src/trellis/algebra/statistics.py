@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from trellis.algebra.expression import Expression
-from trellis.algebra.segments import Window
+from trellis.algebra.prefilter import Buckets
+from trellis.algebra.windows import Window
 
-__all__ = ["RowStatistics", "SegmentStatistics"]
+__all__ = ["Question", "RowStatistics", "SegmentStatistics"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +29,21 @@ class RowStatistics:
     together: Mapping[tuple[Expression, ...], float] = field(default_factory=dict)
     heavy: tuple[tuple[int, float], ...] = ()
     cores: int = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What planning wants to know of the rows of an input.
+
+    `keys` and `buckets` are those of the query, `conditions` those of single rows, by variable. `joined` are conditions
+    between rows, each with the variables of these rows. What is `known` already need not be counted.
+    """
+
+    keys: tuple[Expression, ...]
+    buckets: Buckets | None
+    conditions: Mapping[str, Expression] = field(default_factory=dict)
+    joined: tuple[tuple[tuple[str, ...], tuple[Expression, ...]], ...] = ()
+    known: RowStatistics | None = None
 
 
 @dataclass(frozen=True, slots=True)

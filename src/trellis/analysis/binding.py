@@ -9,18 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import timedelta
-from decimal import Decimal
 
 from trellis.algebra import expression as e
-from trellis.algebra.bound import BoundQuery
 from trellis.algebra.expression import Expression, Identifier, Place
-from trellis.algebra.pattern import variables_of, with_counts
-from trellis.algebra.query import Query, RowsPerMatch
 from trellis.analysis.schema import Schema
 from trellis.errors import BindingError, Span, UnsupportedError
 
-__all__ = ["Binder", "bind"]
+__all__ = ["Binder"]
 
 # Functions whose first argument is a unit written like a column: timestampdiff(MINUTE, a, b).
 _UNIT_FIRST = frozenset({"timestampdiff", "timestampadd", "dateadd", "date_add", "datediff", "date_diff"})
@@ -35,55 +30,6 @@ _ARGUMENTS = {
     "percentile": (2, 2),
     "string_agg": (1, 2),
 }
-
-
-def bind(query: Query, schema: Schema, parameters: Mapping[str, object]) -> BoundQuery:
-    """Bind all expressions of a query to the columns of its input."""
-    query = replace(query, pattern=with_counts(query.pattern, parameters))
-    variables = variables_of(query.pattern)
-    sets = {name: frozenset({name}) for name in variables}
-    for subset in query.subsets:
-        sets[subset.name] = frozenset(subset.variables)
-    binder = Binder(schema, sets, frozenset(variables), parameters)
-    final = query.rows_per_match is RowsPerMatch.ONE
-    if isinstance(query.within, e.Parameter):
-        _check_width(query.within, parameters)
-    skip = query.after_match.variable
-    partition_by = binder.keys(query.partition_by, "partition")
-    order_by = binder.keys(tuple(key.expression for key in query.order_by), "order")
-    shown = {name for name, _ in partition_by}
-    if not final:
-        shown |= {name for name, _ in order_by} | set(schema.names)
-    for measure in query.measures:
-        if measure.name.lower() in {name.lower() for name in shown}:
-            raise BindingError(
-                f"The result would have two columns {measure.name}.",
-                cure="Give the measure another name.",
-                span=measure.span,
-            )
-    return BoundQuery(
-        query=query,
-        variables=variables,
-        conditions=tuple(
-            (definition.variable, binder.condition(definition.variable, definition.condition))
-            for definition in query.definitions
-        ),
-        measures=tuple((measure.name, binder.value(measure.expression, final)) for measure in query.measures),
-        partition_by=partition_by,
-        order_by=order_by,
-        columns=schema.names,
-        skip_to=sets[skip] if skip is not None else frozenset(),
-    )
-
-
-def _check_width(width: e.Parameter, parameters: Mapping[str, object]) -> None:
-    """The width of WITHIN as a parameter: what validation checks of a literal."""
-    value = parameters.get(width.name)
-    zero = timedelta(0) if isinstance(value, timedelta) else 0
-    if isinstance(value, bool) or not isinstance(value, (int, float, Decimal, timedelta)) or not value > zero:  # type: ignore[operator]
-        raise BindingError(
-            f"The width :{width.name} of WITHIN must be a positive number or datetime.timedelta.", span=width.span
-        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,16 +9,15 @@ from decimal import Decimal
 from difflib import get_close_matches
 
 from trellis.algebra import expression as e
-from trellis.algebra.bound import BoundSegments, BoundWindow
+from trellis.algebra.bound import BoundQuery, BoundWindow
 from trellis.algebra.expression import Expression, Place
-from trellis.algebra.pattern import Exclude, variables_of, walk, with_counts
-from trellis.algebra.query import Query, RowsPerMatch
+from trellis.algebra.pattern import Exclude, walk
 from trellis.analysis.binding import Binder
-from trellis.analysis.schema import Schema
+from trellis.analysis.source import Source
 from trellis.analysis.windows import bind_window, interval_micros, within_window
 from trellis.errors import BindingError, Span, UnsupportedError
 
-__all__ = ["SEGMENT_FUNCTIONS", "bind_segments"]
+__all__ = ["SEGMENT_FUNCTIONS", "bind_segments", "segment_functions"]
 
 SEGMENT_FUNCTIONS = {
     "linear_regression_r2": 2,
@@ -48,27 +47,28 @@ _AGGREGATES = {
 }
 
 
-def bind_segments(
-    query: Query, schema: Schema, parameters: Mapping[str, object], functions: Mapping[str, int]
-) -> BoundSegments:
-    """Bind a segment query. `functions` are the user's segment functions and their numbers of arguments."""
-    pattern = with_counts(query.pattern, parameters)
-    variables = variables_of(pattern)
+def segment_functions(source: Source) -> Mapping[str, int]:
+    """All functions of whole segments, those that users registered among them, with their numbers of arguments."""
+    return {**SEGMENT_FUNCTIONS, **source.functions}
+
+
+def bind_segments(bound: BoundQuery, names: Binder, source: Source) -> BoundQuery:
+    """Bind the conditions, windows and measures of a segment query, whose keys are bound."""
+    query = bound.query
     if query.subsets:
         raise UnsupportedError(
             "SUBSET cannot stand in a query with segments.",
             cure="Name the stretch of rows: `(A B) & U` with SEGMENT U AS true.",
             span=query.subsets[0].span,
         )
-    if query.rows_per_match is not RowsPerMatch.ONE and any(isinstance(node, Exclude) for node in walk(pattern)):
+    if bound.all_rows and any(isinstance(node, Exclude) for node in walk(query.pattern)):
         raise UnsupportedError(
             "An exclusion `{- -}` cannot stand in a query with segments that shows all rows.",
             cure="Use ONE ROW PER MATCH, or filter the rows afterwards.",
             span=query.rows_span,
         )
-    rows = Binder(schema, {name: frozenset({name}) for name in variables}, frozenset(variables), parameters)
-    binder = _SegmentBinder(rows, parameters, {**SEGMENT_FUNCTIONS, **functions})
-    conditions: list[tuple[str, tuple[Expression, ...]]] = []
+    binder = _SegmentBinder(names, source.parameters, segment_functions(source))
+    conditions: list[tuple[str, Expression]] = []
     windows: list[tuple[str, BoundWindow]] = []
     for definition in query.definitions:
         kept = []
@@ -85,29 +85,16 @@ def bind_segments(
                         kept.append(value)
                     else:
                         windows.append((definition.variable, window))
-        conditions.append((definition.variable, tuple(kept)))
-    partition_by = rows.keys(query.partition_by, "partition")
-    order_by = rows.keys(tuple(key.expression for key in query.order_by), "order")
-    measures = tuple((measure.name, binder.value(measure.expression, None)) for measure in query.measures)
-    taken = {name.lower() for name, _ in partition_by}
-    for measure in query.measures:
-        if measure.name.lower() in taken:
-            raise BindingError(
-                f"The result would have two columns {measure.name}.",
-                cure="Give the measure another name.",
-                span=measure.span,
-            )
-    return BoundSegments(
-        query=query,
-        pattern=pattern,
-        segments=query.segments,
+        if kept:
+            condition = kept[0] if len(kept) == 1 else e.Operator("AND", tuple(kept), definition.condition.span)
+            conditions.append((definition.variable, condition))
+    within = query.within
+    return replace(
+        bound,
         conditions=tuple(conditions),
+        measures=tuple((measure.name, binder.value(measure.expression, None)) for measure in query.measures),
         windows=tuple(windows),
-        measures=measures,
-        partition_by=partition_by,
-        order_by=order_by,
-        columns=schema.names,
-        within=None if query.within is None else within_window(query.within, order_by, query.order_by, parameters),
+        within=None if within is None else within_window(within, bound.order_by, query.order_by, source.parameters),
     )
 
 

@@ -9,13 +9,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from trellis.algebra.automaton import AggregateSpec, AutomatonScan, Sets, WindowSpec
 from trellis.algebra.expression import Place
-from trellis.algebra.plan import AggregateSpec, MatchPlan, SliceSpec, SlotSource, WindowSpec
+from trellis.algebra.scan import SliceSpec, SlotSource
 from trellis.execution.chunks import Chunk
 from trellis.kernels import opcodes as o
 from trellis.kernels.arrays import Aggregates, Automaton, Bools, Ints, Merging, Places, Slots, Starts, Window
-from trellis.planning.rows.automaton import backward_order
-from trellis.planning.rows.merge_states import key_width
 
 __all__ = [
     "Dictionary",
@@ -30,8 +29,6 @@ __all__ = [
     "slice_numbers",
     "slice_parts",
 ]
-
-_SETS = tuple[frozenset[str] | None, ...]
 
 
 class Dictionary:
@@ -156,7 +153,7 @@ def bits_of(chunk: Chunk, column: str, mask: int) -> Bools:
     return bits
 
 
-def load_automaton(plan: MatchPlan) -> Automaton:
+def load_automaton(plan: AutomatonScan) -> Automaton:
     """The instructions as arrays."""
     code = plan.instructions
     return Automaton(
@@ -165,11 +162,11 @@ def load_automaton(plan: MatchPlan) -> Automaton:
         np.array([i.excluded for i in code], np.bool_),
         _shorts([i.x for i in code]),
         _shorts([i.y for i in code]),
-        _shorts(list(backward_order(code))),
+        _shorts(list(plan.backward)),
     )
 
 
-def load_places(places: tuple[Place, ...], sets: _SETS, *, measures: bool) -> Places:
+def load_places(places: tuple[Place, ...], sets: Sets, *, measures: bool) -> Places:
     """Places as arrays. In conditions the current row is special; in measures it is the last one seen."""
     numbers = []
     for place in places:
@@ -188,7 +185,7 @@ def load_places(places: tuple[Place, ...], sets: _SETS, *, measures: bool) -> Pl
     )
 
 
-def load_aggregates(specs: tuple[AggregateSpec, ...], sets: _SETS, variables: int) -> Aggregates:
+def load_aggregates(specs: tuple[AggregateSpec, ...], sets: Sets, variables: int) -> Aggregates:
     """Aggregates as arrays."""
     slots = np.array([spec.slots for spec in specs], np.int32).reshape(len(specs), variables)
     return Aggregates(
@@ -200,7 +197,7 @@ def load_aggregates(specs: tuple[AggregateSpec, ...], sets: _SETS, variables: in
     )
 
 
-def load_member(sets: _SETS, variables: tuple[str, ...]) -> Bools:
+def load_member(sets: Sets, variables: tuple[str, ...]) -> Bools:
     """Which variable belongs to which set."""
     member = np.zeros((len(sets), len(variables)), np.bool_)
     for number, members in enumerate(sets):
@@ -208,7 +205,7 @@ def load_member(sets: _SETS, variables: tuple[str, ...]) -> Bools:
     return member
 
 
-def load_merging(plan: MatchPlan) -> Merging:
+def load_merging(plan: AutomatonScan) -> Merging:
     """When search states are the same, as arrays."""
     registers = [(r.kind, r.number, r.depth) for merge in plan.merges for r in merge.registers]
     ends = np.cumsum([len(merge.registers) for merge in plan.merges])
@@ -218,7 +215,7 @@ def load_merging(plan: MatchPlan) -> Merging:
         begins.astype(np.int32),
         ends.astype(np.int32),
         np.array(registers, np.int32).reshape(len(registers), 3),
-        key_width(plan.merges),
+        plan.key_width,
     )
 
 

@@ -16,25 +16,22 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from trellis.algebra.expression import Place
-from trellis.algebra.plan import (
+from trellis.algebra.automaton import (
     AggregateSpec,
+    AutomatonScan,
     Condition,
-    Gather,
     Instruction,
-    ListAggregate,
-    MatchPlan,
     Merge,
     Op,
-    ProgramSpec,
     Register,
-    SlotSource,
-    Value,
+    Search,
 )
-from trellis.algebra.query import RowsPerMatch, SkipTo
+from trellis.algebra.expression import Place
+from trellis.algebra.query import RowsPerMatch, SkipTo, VariableKind
+from trellis.algebra.scan import Gather, ListAggregate, ProgramSpec, SlotSource, Value
 from trellis.execution.chunks import Chunk, read_chunks
 from trellis.execution.loading import load_slots
-from trellis.execution.rows.matcher import Matcher
+from trellis.execution.rows.matcher import RowMatcher
 from trellis.execution.segments.warmup import compile_segment_joins, compile_segment_values
 from trellis.kernels import opcodes as o
 from trellis.kernels.matches import find_matches
@@ -45,12 +42,13 @@ __all__ = ["compile_kernels", "start_warmup", "warmup"]
 
 _LOG = logging.getLogger("trellis")
 _LOCK = threading.Lock()
-_warm: set[str] = set()
+_warm: set[VariableKind] = set()
 
+_SEGMENTS = (("compile_segment_values", "compile_rows"), ("compile_segment_joins",))
 # What queries of a kind need: the largest kernel, what this process compiles, and what a second one compiles meanwhile.
 _KINDS = {
-    "rows": ("matches.find_matches", ("compile_search",), ("compile_measures",)),
-    "segments": ("pairs.concat_pairs", ("compile_segment_values", "compile_rows"), ("compile_segment_joins",)),
+    VariableKind.ROW: ("matches.find_matches", ("compile_search",), ("compile_measures",)),
+    VariableKind.SEGMENT: ("pairs.concat_pairs", *_SEGMENTS),
 }
 
 
@@ -65,8 +63,8 @@ def warmup() -> float:
     return sum(_warm_up(kind) for kind in _KINDS)
 
 
-def start_warmup(kind: str = "rows") -> threading.Thread:
-    """Warm up for row patterns or segments beside other work.
+def start_warmup(kind: VariableKind = VariableKind.ROW) -> threading.Thread:
+    """Warm up for queries with variables of a kind, beside other work.
 
     Join the thread before workers start, so that they only load.
     """
@@ -75,7 +73,7 @@ def start_warmup(kind: str = "rows") -> threading.Thread:
     return thread
 
 
-def _warm_up(kind: str) -> float:
+def _warm_up(kind: VariableKind) -> float:
     largest, here, there = _KINDS[kind]
     with _LOCK:
         if kind in _warm:
@@ -91,7 +89,7 @@ def _warm_up(kind: str) -> float:
         compile_kernels(there)
         _warm.add(kind)
         seconds = time.perf_counter() - began
-        _LOG.info("kernels of %s ready after %.1f s", kind, seconds)
+        _LOG.info("kernels of %s patterns ready after %.1f s", kind.value, seconds)
         return seconds
 
 
@@ -103,13 +101,13 @@ def compile_kernels(names: tuple[str, ...]) -> None:
 
 def compile_search() -> None:
     """Compile or load what finds matches."""
-    chunk, matcher = _chunk(), Matcher(_plan(o.BIT))
+    chunk, matcher = _chunk(), RowMatcher(_plan(o.BIT))
     matcher.find(chunk, None)
 
 
 def compile_rows() -> None:
     """Compile or load the interpreter of conditions of single rows."""
-    chunk, matcher = _chunk(), Matcher(_plan(o.PROGRAM))
+    chunk, matcher = _chunk(), RowMatcher(_plan(o.PROGRAM))
     work = new_work(2, 5, 3, 4, True, False)
     slots = load_slots(chunk, matcher.plan.slots, None)
     matcher.conditions(chunk, slots, matcher.program(None), work, np.zeros(3, np.int64))
@@ -118,7 +116,7 @@ def compile_rows() -> None:
 def compile_measures() -> None:
     """Compile or load the rest: conditions of single rows, and what is read from matches."""
     compile_rows()
-    list(Matcher(_plan(o.PROGRAM)).measure(_chunk(), None, new_matches(3)))
+    list(RowMatcher(_plan(o.PROGRAM)).measure(_chunk(), None, new_matches(3)))
     none = np.zeros(0, np.int64)
     resolve_slices(np.zeros(0, np.bool_), none, none, none, none, np.zeros(3, np.int64), none)
 
@@ -159,7 +157,7 @@ def _is_compiled(kernel: str) -> bool:
     return any(Path(cache.cache_path).glob(f"{kernel}-*.nbc"))
 
 
-def _plan(condition: int) -> MatchPlan:
+def _plan(condition: int) -> AutomatonScan:
     """`A B*` with an aggregate in the condition of B. A is tested by a bit of Spark's, or by a program of its own."""
     aggregate = AggregateSpec(o.SUM_INT, None, (0, 0))
     code = (
@@ -173,7 +171,7 @@ def _plan(condition: int) -> MatchPlan:
     )
     merge = Merge(o.KEYED, (Register(o.AGGREGATE_STATE, 0, 0),))
     by_spark = Condition("A", "spark", "", column="b")
-    return MatchPlan(
+    return AutomatonScan(
         keys=("k",),
         variables=("A", "B"),
         instructions=(
@@ -183,6 +181,7 @@ def _plan(condition: int) -> MatchPlan:
             Instruction(Op.JUMP, x=1),
             Instruction(Op.ACCEPT),
         ),
+        backward=(0, 4, 2, 1, 3),
         conditions=(
             by_spark if condition == o.BIT else Condition("A", "bit", "", begin=3, end=6),
             Condition("B", "kernel", "", begin=0, end=3),
@@ -191,7 +190,9 @@ def _plan(condition: int) -> MatchPlan:
         program=ProgramSpec(code, (1,), (1.0,), (), 4),
         places=(Place(), Place(shift=-1)),
         aggregates=(aggregate,),
+        sets=(None,),
         merges=(Merge(o.PURE), merge, merge, merge, merge),
+        key_width=7,
         window=None,
         skip=SkipTo.PAST_LAST_ROW,
         skip_to=frozenset(),
@@ -199,8 +200,9 @@ def _plan(condition: int) -> MatchPlan:
         measure_slots=(SlotSource("v", "int"),),
         measure_places=(Place(),),
         measure_aggregates=(aggregate,),
+        measure_sets=(None,),
         outputs=(("a", Gather("v", 0)), ("b", Value(0)), ("c", ListAggregate(None, ("v", "v"), True))),
         budget=1_000,
-        by_table=False,
+        search=Search.BACKTRACKING,
         chunk_rows=10,
     )

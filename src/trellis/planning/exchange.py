@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from trellis.algebra import expression as e
-from trellis.algebra.bound import BoundQuery, BoundSegments
+from trellis.algebra.bound import BoundQuery
 from trellis.algebra.expression import Expression
 from trellis.algebra.query import SortKey
 from trellis.errors import BindingError, UnsupportedError
@@ -25,7 +25,7 @@ def comparable_key(expression: Expression, columns: Columns) -> Expression:
     return key
 
 
-def check_order(bound: BoundQuery | BoundSegments, columns: Columns) -> None:
+def check_order(bound: BoundQuery, columns: Columns) -> None:
     """Keys must be of types that Spark can group and sort."""
     for what, keys in (("PARTITION BY", bound.partition_by), ("ORDER BY", bound.order_by)):
         for _, expression in keys:

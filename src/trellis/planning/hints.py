@@ -12,19 +12,11 @@ from typing import TypeGuard
 from trellis.algebra.segments import Choices
 from trellis.algebra.statistics import RowStatistics
 from trellis.errors import BindingError
+from trellis.planning.rules import RULES
 from trellis.planning.segments.costs import read_costs
 
-__all__ = ["RULES", "Hints"]
+__all__ = ["Hints"]
 
-RULES = (
-    "hoist_slots",
-    "merge_states",
-    "rewrite_rows",
-    "derive_window",
-    "prefilter",
-    "eliminate_rows",
-    "slices",
-)
 _PREFILTERS = ("auto", "always", "masks", "joins", "ranges")
 _SEARCHES = ("auto", "backtrack")
 _CHOICES = {
@@ -43,7 +35,7 @@ class Hints:
     Attributes
     ----------
     off : tuple of str
-        Rules that must not fire, of `RULES`.
+        Rules that must not fire, by their names: those of `trellis.planning.rules.RULES`.
     search : str
         `"auto"`, or `"backtrack"` to search without the table of ends.
     step_budget : int
@@ -116,8 +108,9 @@ class Hints:
         for name, value in chosen.items():
             if value not in _CHOICES[name]:
                 raise BindingError(f"The hint {name} must be one of {', '.join(_CHOICES[name])}.")
-        if not isinstance(off, (tuple, list, set, frozenset)) or not set(off) <= set(RULES):
-            raise BindingError(f"The hint off must name rules of {', '.join(RULES)}.")
+        known_rules = [rule.name for rule in RULES]
+        if not isinstance(off, (tuple, list, set, frozenset)) or not set(off) <= set(known_rules):
+            raise BindingError(f"The hint off must name rules of {', '.join(known_rules)}.")
         if search not in _SEARCHES:
             raise BindingError(f"The hint search must be one of {', '.join(_SEARCHES)}.")
         for name, value in (

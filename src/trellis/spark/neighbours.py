@@ -1,4 +1,4 @@
-"""What stands beside each row, before rows are dropped that nobody else sees."""
+"""Values of neighbouring rows as columns, before rows are dropped that nobody else sees."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
 from trellis.algebra import expression as e
-from trellis.algebra.plan import MatchPlan, ScanPlan
-from trellis.algebra.segments import SegmentPlan
+from trellis.algebra.plan import Plan
 from trellis.spark.pairs import sort_column, with_one_key
 from trellis.spark.session import Session
 
@@ -16,22 +15,20 @@ __all__ = ["sort_and_keep"]
 _ONE_SERIES = "__trellis_series"
 
 
-def sort_and_keep(
-    exchanged: DataFrame, plan: ScanPlan[MatchPlan] | ScanPlan[SegmentPlan], session: Session
-) -> DataFrame:
+def sort_and_keep(exchanged: DataFrame, plan: Plan, session: Session) -> DataFrame:
     """The columns that the matcher reads, sorted, of the rows that somebody sees.
 
     The sort is the one that the window asks for, column by column, so that Spark sorts once and ties stay as they are.
     """
-    assert plan.beside is not None
-    keys = list(plan.match.keys)
+    assert plan.neighbours is not None
+    keys = list(plan.scan.keys)
     order = [sort_column(*key) for key in plan.sorted_by[len(keys) :]]
     if not keys:
         keys = [_ONE_SERIES]
         exchanged = with_one_key(exchanged, _ONE_SERIES)
     ordered = exchanged.sortWithinPartitions(*(F.col(key).asc_nulls_first() for key in keys), *order)
     series = Window.partitionBy(*keys).orderBy(*order)
-    values = [F.lag(source, -shift).over(series).alias(name) for name, source, shift in plan.beside.columns]
-    kept = session.where(ordered.select("*", *values), plan.beside.keep)
-    late = dict(plan.beside.projected)
+    values = [F.lag(source, -shift).over(series).alias(name) for name, source, shift in plan.neighbours.columns]
+    kept = session.where(ordered.select("*", *values), plan.neighbours.keep)
+    late = dict(plan.neighbours.projected)
     return session.project(kept, [(name, late.get(name, e.Column((name,)))) for name in plan.shipped])

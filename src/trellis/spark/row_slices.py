@@ -11,8 +11,8 @@ from functools import reduce
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
-from trellis.algebra.plan import SliceSpec
 from trellis.algebra.prefilter import Slices
+from trellis.algebra.scan import SliceSpec
 from trellis.spark.slices import lateness
 
 __all__ = ["add_row_slices"]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from random import Random
@@ -21,13 +21,12 @@ from pyspark.sql import functions as F
 from trellis.algebra import expression as e
 from trellis.algebra.expression import Expression
 from trellis.algebra.prefilter import Buckets
-from trellis.algebra.statistics import RowStatistics
-from trellis.planning.before_match.demands import Demand
-from trellis.planning.expressions.repeatable import CHANGING_FUNCTIONS
+from trellis.algebra.statistics import Question, RowStatistics
+from trellis.analysis.repeatable import CHANGING_FUNCTIONS
 from trellis.spark.prefilter import hash_of, units_of
 from trellis.spark.session import Session
 
-__all__ = ["Source", "inspect_source", "survey", "survey_source"]
+__all__ = ["InputPlan", "inspect_source", "survey", "survey_source"]
 
 _LOG = logging.getLogger("trellis")
 _SAMPLE = 8192
@@ -50,7 +49,7 @@ _UNITS = {"B": 1, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40, "PIB":
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class InputPlan:
     """What Spark says of an input: whether it may be read twice, and quickly for one column; its size in bytes."""
 
     repeatable: bool
@@ -58,7 +57,7 @@ class Source:
     size: float
 
 
-def inspect_source(frame: DataFrame, session: Session) -> Source:
+def inspect_source(frame: DataFrame, session: Session) -> InputPlan:
     """Read the plan of an input, as Spark would run it."""
     text = str(session.run("EXPLAIN COST SELECT * FROM {trellis_input}", trellis_input=frame).collect()[0][0])
     logical, _, physical = text.partition("== Physical Plan ==")
@@ -72,48 +71,36 @@ def inspect_source(frame: DataFrame, session: Session) -> Source:
     calls = set(re.findall(r"(\w+)\(", " ".join(lines)))
     stated = re.search(r"sizeInBytes=([\d.E+]+) (\w+)", lines[0]) if lines else None
     size = float(stated[1]) * _UNITS.get(stated[2].upper(), 1) if stated else 0.0
-    return Source(
+    return InputPlan(
         repeatable=nodes <= _CHEAP and not calls & CHANGING_FUNCTIONS and "PythonUDF" not in text,
         columnar=_COLUMNAR.search(physical) is not None,
         size=size,
     )
 
 
-def survey_source(
-    frame: DataFrame,
-    session: Session,
-    demand: Demand,
-    joined: Sequence[tuple[tuple[str, ...], tuple[Expression, ...]]],
-    given: RowStatistics | None = None,
-) -> RowStatistics | str:
-    """Statistics of an input, or the reason why it is not looked at; those `given`, if it may be read twice.
+def survey_source(frame: DataFrame, session: Session, question: Question) -> RowStatistics | str:
+    """Statistics of an input, or the reason why it is not looked at; those `known`, if it may be read twice.
 
     What Spark refuses here it may well accept in the query itself, and what it fails at may be no part of the result.
     """
     try:
-        return _survey_source(frame, session, demand, joined, given)
+        return _survey_source(frame, session, question)
     except _REFUSALS as problem:
         _LOG.debug("no statistics: %s", problem)
         return "Spark gives no statistics of this input"
 
 
-def _survey_source(
-    frame: DataFrame,
-    session: Session,
-    demand: Demand,
-    joined: Sequence[tuple[tuple[str, ...], tuple[Expression, ...]]],
-    given: RowStatistics | None,
-) -> RowStatistics | str:
+def _survey_source(frame: DataFrame, session: Session, question: Question) -> RowStatistics | str:
     source = inspect_source(frame, session)
     if not source.repeatable:
         return "the input is costly to read twice, or may change"
-    if given is not None:
-        return replace(given, cores=_cores(session.spark))
+    if question.known is not None:
+        return replace(question.known, cores=_cores(session.spark))
     if source.size < _SMALL:
         return "the input is small"
     if not source.columnar:
         return "a column of this input cannot be read without the others"
-    return survey(frame, demand, joined, session)
+    return survey(frame, question, session)
 
 
 def _node(line: str) -> str:
@@ -124,19 +111,14 @@ def _depth(line: str) -> int:
     return len(line) - len(re.sub(r"^[\s:+-]*", "", line))
 
 
-def survey(
-    frame: DataFrame, demand: Demand, joined: Sequence[tuple[tuple[str, ...], tuple[Expression, ...]]], session: Session
-) -> RowStatistics:
-    """Statistics of an input: of its size, its keys, the variables' conditions, and conditions between rows.
-
-    `joined` are conditions between rows of the variables named with them.
-    """
-    rows, span = _size(frame, demand.buckets, session)
-    names = list(demand.conditions)
+def survey(frame: DataFrame, question: Question, session: Session) -> RowStatistics:
+    """Statistics of an input: of its size, its keys, the variables' conditions, and conditions between rows."""
+    rows, span = _size(frame, question.buckets, session)
+    names = list(question.conditions)
     read = sorted(
         {
             node.path[1]
-            for _, conditions in joined
+            for _, conditions in question.joined
             for condition in conditions
             for node in e.walk(condition)
             if isinstance(node, e.Column)
@@ -145,8 +127,8 @@ def survey(
     sample = session.project(
         frame,
         [
-            ("h", hash_of(demand.keys)),
-            *((f"b{number}", demand.conditions[name]) for number, name in enumerate(names)),
+            ("h", hash_of(question.keys)),
+            *((f"b{number}", question.conditions[name]) for number, name in enumerate(names)),
             *((f"__c_{name}", e.Column((name,))) for name in read),
         ],
     )
@@ -154,17 +136,19 @@ def survey(
     count = len(drawn)
     holds = {name: [row for row in drawn if row[1 + number]] for number, name in enumerate(names)}
     shares = {name: (len(found) + 0.5) / (count + 1) for name, found in holds.items()}
-    picks = {conditions: [holds[name] for name in variables] for variables, conditions in joined}
+    picks = {conditions: [holds[name] for name in variables] for variables, conditions in question.joined}
     read_types = [field.dataType.simpleString() for field in sample.schema.fields[1 + len(names) :]]
     struct = ", ".join(f"{e.Column((name,))}: {kind}" for name, kind in zip(read, read_types, strict=True))
     hashes = Counter(row["h"] for row in drawn)
     return RowStatistics(
         rows=rows,
-        partitions=_partitions(hashes, rows) if demand.keys else 1.0,
+        partitions=_partitions(hashes, rows) if question.keys else 1.0,
         span=span,
         shares=shares,
         together=_Together(picks, f"struct<{struct}>", 1 + len(names), session),
-        heavy=tuple((value, found / count) for value, found in hashes.most_common(8)) if demand.keys and count else (),
+        heavy=tuple((value, found / count) for value, found in hashes.most_common(8))
+        if question.keys and count
+        else (),
         cores=_cores(session.spark),
     )
 

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 import numpy as np
 import pyarrow as pa
 
-from trellis.algebra.plan import MatchPlan
+from trellis.algebra.automaton import AutomatonScan, Search
 from trellis.algebra.query import RowsPerMatch, SkipTo
 from trellis.errors import DataError, ResourceError, TrellisError
 from trellis.execution import loading
-from trellis.execution.chunks import Chunk, read_chunks
+from trellis.execution.chunks import Chunk
 from trellis.execution.rows.outputs import Found, write_outputs
 from trellis.kernels import opcodes as o
 from trellis.kernels.arrays import Conditions, Ints, Matches, Program, Slots, Work
@@ -20,9 +20,8 @@ from trellis.kernels.matches import find_matches
 from trellis.kernels.measures import find_aggregates, find_places, label_rows
 from trellis.kernels.room import in_order, longer_paths, more_room, new_matches, new_track, new_work
 from trellis.kernels.vectors import evaluate_columns
-from trellis.planning.rows.merge_states import sets_of
 
-__all__ = ["Matcher", "match_batches"]
+__all__ = ["RowMatcher"]
 
 _SKIPS = {
     SkipTo.PAST_LAST_ROW: o.SKIP_PAST_LAST,
@@ -42,30 +41,21 @@ _KINDS = {"always": o.ALWAYS, "spark": o.BIT, "bit": o.BIT, "kernel": o.PROGRAM}
 _TABLE_BYTES = 1 << 29
 
 
-def match_batches(plan: MatchPlan, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """The function of `mapInArrow`."""
-    matcher = Matcher(plan)
-    for chunk in read_chunks(batches, plan.keys, plan.chunk_rows):
-        yield from matcher.run(chunk)
-
-
-class Matcher:
+class RowMatcher:
     """A plan as arrays, ready for chunks."""
 
-    def __init__(self, plan: MatchPlan) -> None:
+    def __init__(self, plan: AutomatonScan) -> None:
         self.plan = plan
         variables = plan.variables
-        self.sets = sets_of(plan.places, plan.aggregates)
         self.automaton = loading.load_automaton(plan)
-        self.places = loading.load_places(plan.places, self.sets, measures=False)
-        self.aggregates = loading.load_aggregates(plan.aggregates, self.sets, len(variables))
-        self.member = loading.load_member(self.sets, variables)
+        self.places = loading.load_places(plan.places, plan.sets, measures=False)
+        self.aggregates = loading.load_aggregates(plan.aggregates, plan.sets, len(variables))
+        self.member = loading.load_member(plan.sets, variables)
         self.merging = loading.load_merging(plan)
         self.skip_to = np.array([name in plan.skip_to for name in variables], np.bool_)
-        self.measure_sets = sets_of(plan.measure_places, plan.measure_aggregates)
-        self.measure_member = loading.load_member(self.measure_sets, variables)
-        self.measure_places = loading.load_places(plan.measure_places, self.measure_sets, measures=True)
-        self.measure_aggregates = loading.load_aggregates(plan.measure_aggregates, self.measure_sets, len(variables))
+        self.measure_member = loading.load_member(plan.measure_sets, variables)
+        self.measure_places = loading.load_places(plan.measure_places, plan.measure_sets, measures=True)
+        self.measure_aggregates = loading.load_aggregates(plan.measure_aggregates, plan.measure_sets, len(variables))
         self.measure_final = np.array([spec.final for spec in plan.measure_aggregates], np.bool_)
         self.tracked = any(condition.where == "kernel" for condition in plan.conditions)
         self.code = np.array(plan.program.code, np.int32).reshape(len(plan.program.code), 3)
@@ -84,7 +74,7 @@ class Matcher:
         slots = loading.load_slots(chunk, plan.slots, dictionary)
         program = self.program(dictionary)
         longest, width = int(np.diff(chunk.offsets).max()), len(plan.instructions)
-        by_table = plan.by_table and longest * width * 4 <= _TABLE_BYTES
+        by_table = plan.search is Search.TABLE and longest * width * 4 <= _TABLE_BYTES
         keyed = self.tracked or plan.window is not None
         work = new_work(longest, width, self.merging.width, plan.program.depth, by_table, keyed)
         conditions = self.conditions(chunk, slots, program, work, status)
@@ -124,8 +114,8 @@ class Matcher:
                 self.automaton,
                 self.measure_member,
                 self.measure_places,
-                np.empty((len(self.measure_sets), most), np.int64),
-                np.zeros((len(self.measure_sets), most + 1), np.int64),
+                np.empty((len(plan.measure_sets), most), np.int64),
+                np.zeros((len(plan.measure_sets), most + 1), np.int64),
                 match,
                 seen,
                 index,
@@ -141,7 +131,7 @@ class Matcher:
                 begins,
                 self.automaton,
                 new_track(self.measure_member, len(plan.measure_aggregates), most, True),
-                np.zeros((len(self.measure_sets), most + 1), np.int64),
+                np.zeros((len(plan.measure_sets), most + 1), np.int64),
                 self.measure_aggregates,
                 self.measure_final,
                 loading.load_slots(chunk, plan.measure_slots, dictionary),

@@ -8,12 +8,13 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from trellis.algebra.plan import First, Gather, Label, ListAggregate, Mark, MatchPlan, Number, Output, Present, Value
+from trellis.algebra.automaton import AutomatonScan
+from trellis.algebra.scan import First, Gather, Label, ListAggregate, Mark, Number, Output, Present, Value
 from trellis.execution.chunks import Chunk
+from trellis.execution.slices import match_mark, row_marks
 from trellis.kernels import opcodes as o
 from trellis.kernels.arrays import Automaton, Bools, Floats, Ints, Shorts
 from trellis.kernels.measures import list_rows
-from trellis.spark.slices import match_mark, row_marks
 
 __all__ = ["Found", "take_rows", "write_outputs"]
 
@@ -40,7 +41,7 @@ class Found:
     known: Bools
 
 
-def write_outputs(plan: MatchPlan, chunk: Chunk, found: Found) -> pa.RecordBatch:
+def write_outputs(plan: AutomatonScan, chunk: Chunk, found: Found) -> pa.RecordBatch:
     """One record batch with the outputs that the plan asks for."""
     if not plan.outputs:
         # A result without columns still has rows.
@@ -49,7 +50,7 @@ def write_outputs(plan: MatchPlan, chunk: Chunk, found: Found) -> pa.RecordBatch
     return pa.RecordBatch.from_arrays(columns, [name for name, _ in plan.outputs])
 
 
-def _column(output: Output, plan: MatchPlan, chunk: Chunk, found: Found) -> pa.Array:
+def _column(output: Output, plan: AutomatonScan, chunk: Chunk, found: Found) -> pa.Array:
     match output:
         case Gather(column=column, place=-1):
             return chunk.column(column).take(pa.array(found.row))
@@ -76,7 +77,7 @@ def _column(output: Output, plan: MatchPlan, chunk: Chunk, found: Found) -> pa.A
             return _list(output, plan, chunk, found)
 
 
-def _mark(what: str, plan: MatchPlan, chunk: Chunk, found: Found) -> pa.Array:
+def _mark(what: str, plan: AutomatonScan, chunk: Chunk, found: Found) -> pa.Array:
     if what == "row":
         return row_marks(found.match)
     assert plan.slices is not None
@@ -84,7 +85,7 @@ def _mark(what: str, plan: MatchPlan, chunk: Chunk, found: Found) -> pa.Array:
     return pa.array(marks[found.match])
 
 
-def _list(output: ListAggregate, plan: MatchPlan, chunk: Chunk, found: Found) -> pa.Array:
+def _list(output: ListAggregate, plan: AutomatonScan, chunk: Chunk, found: Found) -> pa.Array:
     names = plan.variables
     wanted = np.array([output.variables is None or name in output.variables for name in names], np.bool_)
     offsets = np.empty(len(found.match) + 1, np.int64)

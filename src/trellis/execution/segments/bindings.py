@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection
 
 import numpy as np
 
-from trellis.algebra.segments import Pad
+from trellis.algebra.physical_tree import Pad
 from trellis.execution.segments.functions import Extent
 from trellis.execution.segments.rows import Rows
 from trellis.execution.segments.sets import Segments, begins_of, keys_of

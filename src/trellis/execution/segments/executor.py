@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from trellis.algebra.segments import (
+from trellis.algebra.physical_tree import (
     Complement,
     Filter,
     Generate,
@@ -17,9 +17,9 @@ from trellis.algebra.segments import (
     Repetition,
     Union,
     Where,
-    Window,
     bound_by,
 )
+from trellis.algebra.windows import Window
 from trellis.errors import ResourceError
 from trellis.execution.segments import sets
 from trellis.execution.segments.bindings import hull

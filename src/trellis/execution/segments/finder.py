@@ -7,13 +7,16 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from trellis.algebra.physical_tree import ChosenTree, PhysicalNode
 from trellis.algebra.query import Boundary, SkipTo, Wanted
-from trellis.algebra.segments import PhysicalNode, SegmentPlan
+from trellis.algebra.segments import Price, SegmentScan
+from trellis.algebra.statistics import SegmentStatistics
 from trellis.errors import DataError
 from trellis.execution.segments.conditions import Conditions, row_of
 from trellis.execution.segments.executor import Executor
 from trellis.execution.segments.functions import Extent, UserFunction
 from trellis.execution.segments.rows import Rows
+from trellis.execution.segments.sample import sample_segments
 from trellis.execution.segments.sets import Segments
 from trellis.execution.segments.spaces import Space, full_space
 from trellis.kernels.arrays import Ints, Program, Slots
@@ -21,8 +24,8 @@ from trellis.kernels.pairs import skip_matches
 
 __all__ = ["Choose", "Finder", "Matches"]
 
-Choose = Callable[[SegmentPlan, Rows, Conditions], PhysicalNode]
-"""Chooses a physical tree for a plan from the rows at hand."""
+Choose = Callable[[SegmentScan, SegmentStatistics, Mapping[str, Price]], ChosenTree]
+"""Chooses a physical tree for a plan from statistics of the rows at hand."""
 
 _MOST_ROWS = 1 << 17
 
@@ -45,7 +48,7 @@ class Matches:
 class Finder:
     """Finds the matches of a plan, chunk after chunk. The tree is chosen with the first chunk, and kept."""
 
-    plan: SegmentPlan
+    plan: SegmentScan
     choose: Choose
     users: Mapping[str, UserFunction] = field(default_factory=dict)
     tree: PhysicalNode | None = None
@@ -60,12 +63,16 @@ class Finder:
         for part, space, base in self._slices(rows):
             conditions = Conditions(part, self.plan.conditions, program, self.plan.program.depth, self.users)
             if self.tree is None:
-                self.tree = self.choose(self.plan, part, conditions)
+                self.tree = self.choose(self.plan, sample_segments(self.plan, part, conditions), self.prices()).tree
             executor = Executor(part, conditions, self.plan.budget, self.plan.reach, spent)
             result = executor.run(self.tree, space, frozenset(self.plan.tracked))
             found.append(_moved(result, base))
             spent = executor.spent
         return rows, self._finish(rows, _together(found), start_before)
+
+    def prices(self) -> dict[str, Price]:
+        """What registered functions cost."""
+        return {name: user.price for name, user in self.users.items()}
 
     def rows(self, offsets: Ints, slots: Slots) -> Rows:
         """The rows of a chunk."""

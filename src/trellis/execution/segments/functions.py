@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trellis.algebra.segments import Function
+from trellis.algebra.segments import Function, Price
 from trellis.errors import DataError
 from trellis.execution.segments.rows import Rows
 from trellis.kernels import moments as m
@@ -56,7 +56,7 @@ _TABLE_BYTES = 1 << 28
 
 @dataclass(frozen=True, slots=True)
 class UserFunction:
-    """A segment function of the user's.
+    """A segment function that a user registered.
 
     `evaluate(columns, starts, ends)` gives an array of floats, NaN where there is no value; `index(columns, offsets)`
     and `lookup(index, starts, ends)` are the same in two steps. Columns are floats with NaN for NULL.
@@ -67,7 +67,7 @@ class UserFunction:
     index: Callable[..., Any] | None
     lookup: Callable[..., Any] | None
     arguments: int
-    cost: tuple[str, float]
+    price: Price
 
 
 def is_built(rows: Rows, function: Function) -> bool:

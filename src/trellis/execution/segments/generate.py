@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from trellis.algebra.segments import Function, Generate
+from trellis.algebra.physical_tree import Generate
+from trellis.algebra.segments import Function
 from trellis.execution.segments import sets
 from trellis.execution.segments.conditions import Conditions
 from trellis.execution.segments.functions import Extent, is_built

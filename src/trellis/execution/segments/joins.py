@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from trellis.algebra.segments import Join, Pad, bound_by
+from trellis.algebra.physical_tree import Join, Pad, bound_by
 from trellis.execution.segments import sets
 from trellis.execution.segments.bindings import bindings_at, combine, following_places, pad_places
 from trellis.execution.segments.sets import Segments, band_width, begins_of

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from trellis.algebra.segments import Complement, Generate, Meet, Where, bound_by
+from trellis.algebra.physical_tree import Complement, Generate, Meet, Where, bound_by
 from trellis.execution.segments import sets
 from trellis.execution.segments.bindings import combine, equal_places
 from trellis.execution.segments.generate import generate

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from trellis.algebra.segments import Repetition, Window
+from trellis.algebra.physical_tree import Repetition
+from trellis.algebra.windows import Window
 from trellis.execution.segments import sets
 from trellis.execution.segments.bindings import combine, following_places
 from trellis.execution.segments.joins import join_bands, link

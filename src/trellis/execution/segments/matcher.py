@@ -4,76 +4,36 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
 
-from trellis.algebra.plan import First, Gather, Label, ListAggregate, Mark, Number, Output, Present, Value
 from trellis.algebra.query import RowsPerMatch
-from trellis.algebra.segments import PhysicalNode, SegmentPlan
+from trellis.algebra.scan import First, Gather, Label, ListAggregate, Mark, Number, Output, Present, Value
+from trellis.algebra.segments import WHOLE_MATCH, SegmentScan
 from trellis.execution import loading
-from trellis.execution.chunks import Chunk, read_chunks
+from trellis.execution.chunks import Chunk
 from trellis.execution.rows.outputs import take_rows
-from trellis.execution.segments.conditions import Conditions, row_of
-from trellis.execution.segments.finder import Finder, Matches
+from trellis.execution.segments.conditions import row_of
+from trellis.execution.segments.finder import Choose, Finder, Matches
 from trellis.execution.segments.functions import Environment, UserFunction, evaluate_function, extreme_rows
 from trellis.execution.segments.rows import Rows
-from trellis.execution.segments.sample import sample_segments
+from trellis.execution.slices import match_mark, row_marks
 from trellis.kernels.arrays import Array, Ints, Program
-from trellis.planning.segments.costs import Costs, FunctionCost, default_costs, read_costs
-from trellis.planning.segments.optimizer import optimize
-from trellis.planning.segments.values import WHOLE_MATCH
-from trellis.spark.slices import match_mark, row_marks
 
-__all__ = ["SegmentMatcher", "choose_tree", "costs_of", "segment_batches"]
+__all__ = ["SegmentMatcher"]
 
 _BATCH = 1 << 16
 _MANY = 1e9
 _LOG = logging.getLogger("trellis")
 
 
-def segment_batches(
-    plan: SegmentPlan, users: Mapping[str, UserFunction], batches: Iterator[pa.RecordBatch]
-) -> Iterator[pa.RecordBatch]:
-    """The function of `mapInArrow`."""
-    matcher = SegmentMatcher(plan, users)
-    for chunk in read_chunks(batches, plan.keys, plan.chunk_rows):
-        yield from matcher.run(chunk)
-
-
-def choose_tree(plan: SegmentPlan, rows: Rows, conditions: Conditions) -> PhysicalNode:
-    """Statistics of the rows at hand, and the tree that is cheapest for them."""
-    statistics = sample_segments(plan, rows, conditions)
-    costs = costs_of(plan, conditions.users)
-    return optimize(plan.tree, plan.conditions, plan.tracked, statistics, costs, plan.choices).tree
-
-
-def costs_of(plan: SegmentPlan, users: Mapping[str, UserFunction]) -> Costs:
-    """The constants of the cost model, with those of the user's functions."""
-    costs = default_costs() if plan.costs is None else read_costs(plan.costs)
-    return replace(costs, functions={**costs.functions, **{name: _user_cost(user) for name, user in users.items()}})
-
-
-def _user_cost(user: UserFunction) -> FunctionCost:
-    growth, price = user.cost
-    indexed = user.index is not None
-    return FunctionCost(
-        fixed=price if growth == "constant" else 0.0,
-        row=price if growth == "linear" else 0.0,
-        square=price if growth == "quadratic" else 0.0,
-        build=100.0 if indexed else 0.0,
-        lookup=20.0 if indexed else 0.0,
-        per_length=False,
-    )
-
-
 class SegmentMatcher:
     """A plan, ready for chunks."""
 
-    def __init__(self, plan: SegmentPlan, users: Mapping[str, UserFunction]) -> None:
+    def __init__(self, plan: SegmentScan, users: Mapping[str, UserFunction], choose: Choose) -> None:
         self.plan, self.users = plan, users
-        self.finder = Finder(plan, choose_tree, users)
+        self.finder = Finder(plan, choose, users)
         self._texts = [text for _, text in plan.program.strings]
         self._coded = list(dict.fromkeys(source.column for source in plan.slots if source.held == "code"))
 

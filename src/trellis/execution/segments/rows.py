@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from trellis.algebra.segments import TimeWindow
+from trellis.algebra.windows import TimeWindow
 from trellis.kernels.arrays import Bools, Floats, Ints, Slots
 from trellis.kernels.pairs import reach_rows
 

@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from trellis.algebra.segments import Generate, Threshold
+from trellis.algebra.physical_tree import Generate
+from trellis.algebra.segments import Threshold
 from trellis.execution.segments.conditions import Conditions
 from trellis.execution.segments.functions import MOMENTS, column_pair, moment_index
 from trellis.execution.segments.rows import Rows

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from trellis.algebra.segments import TimeWindow, Window
+from trellis.algebra.windows import TimeWindow, Window
 from trellis.execution.segments.rows import Rows
 from trellis.execution.segments.sets import keys_of
 from trellis.kernels.arrays import Bools, Ints

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from datetime import timedelta
 from decimal import ROUND_CEILING, Decimal, InvalidOperation
 
@@ -11,14 +10,12 @@ from trellis.algebra import expression as e
 from trellis.algebra.bound import BoundQuery
 from trellis.algebra.expression import Expression
 from trellis.algebra.prefilter import Buckets, Scale
+from trellis.analysis.source import Constant
 from trellis.analysis.types import Kind, Type
 from trellis.analysis.windows import interval_micros
 from trellis.planning.expressions.columns import Columns
 
-__all__ = ["Constant", "bucket_key", "fixed_width", "time_buckets", "width_of"]
-
-# The value of an expression that reads no row.
-Constant = Callable[[Expression], object]
+__all__ = ["bucket_key", "fixed_width", "time_buckets", "width_of"]
 
 _DAY = 86_400_000_000
 # Adding days to a time with a zone keeps the clock's hour: the time that passes differs by less than this.

@@ -12,7 +12,7 @@ from trellis.algebra.prefilter import Buckets, Component, Form, Prefilter, Symbo
 from trellis.algebra.query import RowsPerMatch
 from trellis.analysis.condition_kinds import Kinds, at_row, is_contained
 from trellis.analysis.paths import Path, is_anchored, least_rows, paths_of, single_variables
-from trellis.planning.expressions.repeatable import is_repeatable
+from trellis.analysis.repeatable import is_repeatable
 from trellis.planning.expressions.unfailing import Safety, row_filter, unfailing
 
 __all__ = [

@@ -24,9 +24,9 @@ from __future__ import annotations
 
 from trellis.algebra import expression as e
 from trellis.algebra import pattern as p
+from trellis.algebra.automaton import Instruction, Op
 from trellis.algebra.bound import BoundQuery
 from trellis.algebra.expression import Expression, Place
-from trellis.algebra.plan import Instruction, Op
 from trellis.analysis.condition_kinds import Kinds
 from trellis.analysis.paths import is_anchored, least_rows
 from trellis.planning.expressions.unfailing import Safety, row_filter, unfailing

@@ -1,13 +1,13 @@
 """PREV and NEXT as columns, so that rows which nobody else sees may be dropped.
 
-Once rows are dropped (`eliminate_rows`), another row stands before a row. So Spark computes what stands beside each row
-while all rows are there, of the sorted rows. Before and after, for the condition of B, where `beside` is
+Once rows are dropped (`eliminate_rows`), another row stands before a row. So Spark computes the values of neighbours
+while all rows are there, of the sorted rows. Before and after, for the condition of B, where `previous` is
 `lag(price, 1)`:
 
     [price @ CURRENT] < [price @ CURRENT -1]
-    [price @ CURRENT] < [beside @ CURRENT]
+    [price @ CURRENT] < [previous @ CURRENT]
 
-These rows are dropped behind the exchange, not before it; but before they go to Python, which is dearer.
+These rows are dropped behind the exchange, not before it; but before they go to Python, which costs more.
 """
 
 from __future__ import annotations
@@ -16,23 +16,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from trellis.algebra import expression as e
+from trellis.algebra.automaton import Instruction
 from trellis.algebra.bound import BoundQuery
 from trellis.algebra.expression import At, Expression
-from trellis.algebra.plan import BesidePlan, Instruction
+from trellis.algebra.plan import NeighbourPlan
 from trellis.analysis.condition_kinds import classify
 from trellis.planning.before_match.demands import has_reserved_names
 from trellis.planning.before_match.eliminate_rows import eliminate_rows
 from trellis.planning.expressions.columns import Columns
 from trellis.planning.expressions.unfailing import Safety
 
-__all__ = ["Beside", "as_written", "eliminate_beside"]
+__all__ = ["Neighbours", "as_written", "neighbour_columns"]
 
 _ROW = e.Literal("TRUE")
 
 
 @dataclass(slots=True)
-class Beside:
-    """Values of rows beside, by expression and distance; and the rows that must be kept, over columns of the input."""
+class Neighbours:
+    """Values of neighbours, by expression and distance; and the rows that must be kept, over columns of the input."""
 
     values: dict[tuple[Expression, int], e.Column] = field(default_factory=dict)
     keep: Expression = _ROW
@@ -87,7 +88,7 @@ class Beside:
 
         return Columns(types_of, dict(columns.names), columns.types)
 
-    def finish(self, columns: Columns) -> BesidePlan:
+    def finish(self, columns: Columns) -> NeighbourPlan:
         """The plan; of the columns, those that can be computed only when the rows are sorted are taken out."""
         own = {column: key for key, column in self.values.items()}
         late = {
@@ -112,10 +113,10 @@ class Beside:
         )
         for expression in late:
             del columns.names[expression]
-        return BesidePlan(sources, projected, keep)
+        return NeighbourPlan(sources, projected, keep)
 
     def _column(self, value: Expression, shift: int) -> e.Column:
-        return self.values.setdefault((value, shift), e.Column((f"__trellis_beside{len(self.values)}",)))
+        return self.values.setdefault((value, shift), e.Column((f"__trellis_neighbour{len(self.values)}",)))
 
     def _is_there(self, shift: int) -> Expression:
         return e.Operator("IS NOT NULL", (self._column(_ROW, shift),))
@@ -134,24 +135,24 @@ def as_written(value: Expression, shift: int) -> Expression:
     return e.Call("PREV" if shift < 0 else "NEXT", (value, *steps))
 
 
-def eliminate_beside(bound: BoundQuery, instructions: tuple[Instruction, ...], safety: Safety) -> Beside | None:
+def neighbour_columns(bound: BoundQuery, instructions: tuple[Instruction, ...], safety: Safety) -> Neighbours | None:
     """What must be computed before rows can be dropped; None if they cannot, or nothing must."""
     if not bound.order_by or has_reserved_names(bound.columns):
         return None
-    beside = Beside()
+    found = Neighbours()
     moved = replace(
         bound,
-        conditions=tuple((name, beside.by_column(condition)) for name, condition in bound.conditions),
-        measures=tuple((name, beside.by_column(measure)) for name, measure in bound.measures),
+        conditions=tuple((name, found.by_column(condition)) for name, condition in bound.conditions),
+        measures=tuple((name, found.by_column(measure)) for name, measure in bound.measures),
     )
     types = dict(safety.types)
-    types |= {column: types[value] for (value, _), column in beside.values.items() if value in types}
+    types |= {column: types[value] for (value, _), column in found.values.items() if value in types}
     safety = replace(safety, types=types)
-    keep = eliminate_rows(moved, classify(moved), instructions, safety) if beside.values else None
+    keep = eliminate_rows(moved, classify(moved), instructions, safety) if found.values else None
     if keep is None:
         return None
-    beside.keep = keep
-    return beside
+    found.keep = keep
+    return found
 
 
 def _reads_columns_alone(value: Expression) -> bool:

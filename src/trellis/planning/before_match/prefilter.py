@@ -1,4 +1,4 @@
-"""Which prefilter a query gets, if any: symbol sets are tried out on the cost model, and the cheapest plan wins."""
+"""The prefilters that a query may get: symbol sets are tried out on the cost model, or named by hints."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from trellis.planning.before_match.costs import PrefilterCosts, prefilter_cost, 
 from trellis.planning.before_match.demands import Demand, make_prefilter, symbol_sets
 from trellis.planning.before_match.sizes import rows_in_bucket
 
-__all__ = ["Wish", "choose_prefilter", "forced_prefilter", "joins_of"]
+__all__ = ["Forced", "forced_prefilter", "joins_of", "weigh_prefilters"]
 
 _MOST_COMBINATIONS = 100
-# Each symbol is a bit of a whole number of Spark's.
+# Each symbol is a bit of a BIGINT.
 _MOST_BITS = 62
 # More buckets than this are too many to send to every worker: each takes some fifty bytes there.
 _MANY_BUCKETS = 5e6
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
-    """What a user asked for: a form, the variables of each path."""
+class Forced:
+    """What hints ask for: a form, the variables of each path."""
 
     form: Form | None = None
     symbols: tuple[tuple[str, ...], ...] = ()
 
 
-def joins_of(demand: Demand) -> list[tuple[tuple[str, ...], tuple[Expression, ...]]]:
+def joins_of(demand: Demand) -> tuple[tuple[tuple[str, ...], tuple[Expression, ...]], ...]:
     """All conditions between rows that candidates may use, with the variables that they are about."""
     found: dict[tuple[Expression, ...], tuple[str, ...]] = {}
     for path in demand.paths:
@@ -39,22 +39,22 @@ def joins_of(demand: Demand) -> list[tuple[tuple[str, ...], tuple[Expression, ..
             component = prefilter.components[0]
             if component.joined:
                 found[component.joined] = tuple(prefilter.symbols[number].variable for number in component.symbols)
-    return [(variables, conditions) for conditions, variables in found.items()]
+    return tuple((variables, conditions) for conditions, variables in found.items())
 
 
-def forced_prefilter(demand: Demand, wish: Wish) -> Prefilter | None:
-    """The prefilter that a user asked for; None if the wish names variables that cannot be used."""
-    form = wish.form or Form.MASKS
+def forced_prefilter(demand: Demand, forced: Forced) -> Prefilter | None:
+    """The prefilter that a user asked for; None if it names variables that cannot be used."""
+    form = forced.form or Form.MASKS
     if form is not Form.MASKS and demand.buckets is None:
         return None
-    if not wish.symbols:
+    if not forced.symbols:
         for most in (_MOST_BITS, 3, 1) if form is Form.MASKS else (3,):
             whole = tuple(tuple(range(len(path.variables)))[:most] for path in demand.paths)
             prefilter = make_prefilter(demand, form, whole)
             if len(prefilter.symbols) <= _MOST_BITS:
                 return prefilter
         return None
-    wanted = wish.symbols * len(demand.paths) if len(wish.symbols) == 1 else wish.symbols
+    wanted = forced.symbols * len(demand.paths) if len(forced.symbols) == 1 else forced.symbols
     if len(wanted) != len(demand.paths):
         return None
     sets = []
@@ -66,7 +66,7 @@ def forced_prefilter(demand: Demand, wish: Wish) -> Prefilter | None:
     return prefilter if len(prefilter.symbols) <= _MOST_BITS else None
 
 
-def choose_prefilter(
+def weigh_prefilters(
     demand: Demand,
     statistics: RowStatistics,
     costs: PrefilterCosts,

@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 from trellis.algebra import expression as e
 from trellis.algebra.bound import BoundQuery
 from trellis.algebra.expression import Expression
-from trellis.algebra.plan import Number, Output, SliceSpec
 from trellis.algebra.prefilter import Buckets, Slices
 from trellis.algebra.query import RowsPerMatch, SkipTo, SortKey
+from trellis.algebra.scan import Number, Output, SliceSpec
 from trellis.algebra.statistics import RowStatistics
 from trellis.analysis.condition_kinds import is_contained
 from trellis.analysis.paths import is_anchored, least_rows, most_rows

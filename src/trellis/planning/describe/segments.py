@@ -1,72 +1,35 @@
-"""Segment plans as text: conditions, the logical tree with its windows, and the chosen tree with its estimates."""
+"""The search of a segment pattern as text: conditions, the logical tree with its windows, the chosen tree."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
-from trellis.algebra.plan import ScanPlan
-from trellis.algebra.query import Query, Wanted
-from trellis.algebra.segments import (
-    Both,
-    Chain,
+from trellis.algebra.logical_tree import Both, Chain, Either, Leaf, LogicalNode, Loop, Without
+from trellis.algebra.physical_tree import (
     Complement,
-    Either,
     Filter,
     Generate,
     Join,
-    Leaf,
-    LogicalNode,
-    Loop,
     Meet,
     Pad,
     PhysicalNode,
     Repetition,
-    SegmentCondition,
-    SegmentPlan,
     Union,
     Where,
-    Without,
     inputs_of,
 )
-from trellis.planning.describe.before_match import describe_prefilter
+from trellis.algebra.query import Wanted
+from trellis.algebra.scan import Gather, Number, Output, Value
+from trellis.algebra.segments import WHOLE_MATCH, SegmentCondition, SegmentScan
+from trellis.algebra.trial import Trial
+from trellis.planning.segments.estimates import estimate_tree
 
-__all__ = ["describe_segments", "describe_tree"]
-
-
-def describe_segments(query: Query, plan: ScanPlan[SegmentPlan], tree: Sequence[str]) -> str:
-    """The query, its conditions, the rules that fired, the logical and the chosen tree, and Spark's steps."""
-    names = {name: str(expression) for name, expression in plan.projected}
-    match = plan.match
-    if match.slices is not None:
-        names[match.slices.number] = "slice"
-    keys = [names[key] for key in match.keys]
-    order = [f"{names[name]}{' DESC' if descending else ''}" for name, descending, _ in plan.sorted_by]
-    exchange = f"by {', '.join(keys)}" if keys else "to one partition"
-    sections = [
-        ("Query", str(query).splitlines()),
-        ("Conditions", [_condition(number, condition) for number, condition in enumerate(match.conditions)]),
-        ("Rules", list(plan.rules) or ["none fired"]),
-        ("Prefilter", describe_prefilter(plan.before)),
-        ("Logical tree", _logical(match.tree, 0)),
-        ("Chosen tree", list(tree)),
-        (
-            "Plan",
-            [
-                f"Finish    {', '.join(name for name, _ in plan.finished)}",
-                f"+- Segments  {match.rows_per_match.value}, {_wanted(match)}, budget {match.budget:,} segments",
-                f"   +- Sort      {', '.join(order) or 'nothing'}",
-                f"      +- Exchange  {exchange}",
-                f"         +- Project   {', '.join(name for name in names.values() if name != 'slice')}",
-                *([] if plan.before.prefilter is None else [f"            +- Prefilter {plan.before.prefilter}"]),
-            ],
-        ),
-    ]
-    sections = [(title, lines) for title, lines in sections if lines]
-    return "\n\n".join("\n".join([f"== {title} ==", *lines]) for title, lines in sections)
+__all__ = ["chosen_tree", "conditions", "describe_trial", "logical_tree", "output_text", "summary"]
 
 
-def _wanted(match: SegmentPlan) -> str:
-    return match.skip.value if match.wanted is Wanted.PREFERRED else f"{match.wanted.value} matches"
+def conditions(scan: SegmentScan) -> list[str]:
+    """A line for each condition: its number, how it is tested, and its text."""
+    return [_condition(number, condition) for number, condition in enumerate(scan.conditions)]
 
 
 def _condition(number: int, condition: SegmentCondition) -> str:
@@ -76,7 +39,43 @@ def _condition(number: int, condition: SegmentCondition) -> str:
     return f"#{number}  {how}  {condition.text}"
 
 
-def _logical(node: LogicalNode, depth: int) -> list[str]:
+def summary(scan: SegmentScan) -> str:
+    """What the search is asked for."""
+    wanted = scan.skip.value if scan.wanted is Wanted.PREFERRED else f"{scan.wanted.value} matches"
+    return f"segments, {scan.rows_per_match.value}, {wanted}, budget {scan.budget:,} segments"
+
+
+def output_text(output: Output, names: Mapping[str, str], scan: SegmentScan) -> str:
+    """What an output of the search is."""
+    match output:
+        case Gather(column=column, place=-1):
+            return f"[{names[column]} @ row]"
+        case Gather(column=column, place=place):
+            return f"[{names[column]} @ {_place(place, scan)}]"
+        case Number():
+            return "MATCH_NUMBER()"
+        case Value(aggregate=number):
+            function = scan.values[number]
+            variables = ", ".join(_variable(name) for name in function.variables)
+            return f"[{function.name} of {variables}]"
+        case _:
+            at: int | None = getattr(output, "place", None)
+            return f"[{type(output).__name__.lower()}{'' if at is None else f' @ {_place(at, scan)}'}]"
+
+
+def _place(number: int, scan: SegmentScan) -> str:
+    place = scan.places[number]
+    offset = f", {place.offset}" if place.offset else ""
+    shift = f" {place.shift:+d}" if place.shift else ""
+    return f"{'FIRST' if place.from_first else 'LAST'}({_variable(place.variable)}{offset}){shift}"
+
+
+def _variable(name: str) -> str:
+    return "match" if name == WHOLE_MATCH else name
+
+
+def logical_tree(node: LogicalNode, depth: int = 0) -> list[str]:
+    """A logical tree, a line for each node."""
     binds = f"  [{', '.join(name for name in node.binds if '#' not in name)}]" if node.binds else ""
     indent = "  " * depth
     filters = ""
@@ -101,11 +100,20 @@ def _logical(node: LogicalNode, depth: int) -> list[str]:
     filtered = f", filtered by{filters}" if filters else ""
     lines = [f"{indent}{title}{filtered}  {node.window}{binds}"]
     for part in below:
-        lines.extend(_logical(part, depth + 1))
+        lines.extend(logical_tree(part, depth + 1))
     return lines
 
 
-def describe_tree(
+def describe_trial(trial: Trial | None) -> list[str]:
+    """The tree that was chosen for a sample of the rows, with what it was thought to find and, if it ran, found."""
+    if trial is None:
+        return ["there are no rows to choose a tree for"]
+    head = f"for a sample of {trial.rows:,} rows in {trial.series:,} series; about {trial.chosen.cost / 1e6:,.1f} ms"
+    estimates = estimate_tree(trial.chosen.tree, trial.statistics)
+    return [head, *chosen_tree(trial.chosen.tree, estimates, trial.actual)]
+
+
+def chosen_tree(
     tree: PhysicalNode,
     estimates: Mapping[int, float],
     actual: Mapping[int, tuple[int, int]] | None = None,
@@ -119,7 +127,7 @@ def describe_tree(
         numbers += f", found {found:,}" + (f" in {calls} calls" if calls > 1 else "")
     lines = [f"{title:<64} {numbers}".rstrip()]
     for below in inputs_of(tree):
-        lines.extend(describe_tree(below, estimates, actual, depth + 1))
+        lines.extend(chosen_tree(below, estimates, actual, depth + 1))
     return lines
 
 

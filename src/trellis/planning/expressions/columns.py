@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from trellis.algebra.expression import Expression
+from trellis.analysis.source import TypesOf
 from trellis.analysis.types import Type, type_from_spark
 from trellis.errors import UnsupportedError
 
-__all__ = ["Columns", "TypesOf"]
-
-# Asks Spark for the types of expressions over the input, as `simpleString`.
-TypesOf = Callable[[Sequence[Expression]], Sequence[str]]
+__all__ = ["Columns"]
 
 
 @dataclass(slots=True)

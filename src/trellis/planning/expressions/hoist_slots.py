@@ -17,7 +17,7 @@ from dataclasses import replace
 from trellis.algebra import expression as e
 from trellis.algebra.expression import At, Expression, Place
 
-__all__ = ["hoist_all", "hoist_slots", "is_cast", "is_constant", "may_fail", "null_of"]
+__all__ = ["has_functions", "hoist_all", "hoist_slots", "is_cast", "is_constant", "may_fail", "null_of"]
 
 _CURRENT = Place()
 
@@ -41,6 +41,11 @@ def hoist_slots(condition: Expression) -> Expression:
     that nobody asks about.
     """
     return _settle_constants(_hoist(condition))
+
+
+def has_functions(condition: Expression) -> bool:
+    """Whether Spark computes anything of a condition: slots that are more than a column."""
+    return any(isinstance(node, At) and not isinstance(node.value, e.Column) for node in e.walk(condition))
 
 
 def may_fail(expression: Expression) -> bool:

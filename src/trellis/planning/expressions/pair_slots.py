@@ -17,7 +17,7 @@ from trellis.algebra.expression import At, Expression, Pair, Place
 from trellis.errors import UnsupportedError
 from trellis.planning.expressions.hoist_slots import hoist_all, is_constant, null_of
 
-__all__ = ["FIRST_ROW", "columns_of", "pair_slots"]
+__all__ = ["FIRST_ROW", "columns_of", "pair_slots", "reads_pairs"]
 
 FIRST_ROW = "__first"
 """The name of the struct that holds the columns of the first row of a pair."""
@@ -49,6 +49,11 @@ def pair_slots(expression: Expression, is_possible: Callable[[Expression], bool]
             span=expression.span,
         )
     return e.rebuild(expression, lambda part: pair_slots(part, is_possible))
+
+
+def reads_pairs(condition: Expression) -> bool:
+    """Whether a condition reads a function of two rows that Spark computes."""
+    return any(isinstance(node, Pair) for node in e.walk(condition))
 
 
 def columns_of(value: Expression) -> tuple[str, ...]:

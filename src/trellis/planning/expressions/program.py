@@ -9,15 +9,16 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from trellis.algebra import expression as e
+from trellis.algebra.automaton import AggregateSpec
 from trellis.algebra.expression import Expression, Place
-from trellis.algebra.plan import AggregateSpec, ProgramSpec
+from trellis.algebra.scan import ProgramSpec
 from trellis.analysis.types import Kind, Type, as_decimal, bounds_of, common_type
 from trellis.errors import BindingError, UnsupportedError
 from trellis.kernels import opcodes as o
 from trellis.planning.expressions.columns import Columns
 from trellis.planning.expressions.literals import read_literal
 from trellis.planning.expressions.operators import ARITHMETIC, COMPARISONS, FLOAT_FUNCTIONS, TESTS
-from trellis.planning.expressions.slots import Slots
+from trellis.planning.expressions.slots import SlotTable
 from trellis.planning.expressions.typing_rules import BOOLEAN, DOUBLE, INSTANTS, TypingRules, mismatch, unsupported
 
 __all__ = ["ProgramBuilder"]
@@ -31,7 +32,7 @@ class ProgramBuilder:
     """Collects the programs of all conditions of a query, with the slots, places and aggregates they read."""
 
     columns: Columns
-    slots: Slots
+    slots: SlotTable
     places: dict[Place, int] = field(default_factory=dict)
     aggregates: dict[AggregateSpec, int] = field(default_factory=dict)
     code: list[tuple[int, int, int]] = field(default_factory=list)

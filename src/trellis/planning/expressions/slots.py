@@ -5,14 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from trellis.algebra import expression as e
+from trellis.algebra.automaton import AggregateSpec
 from trellis.algebra.expression import Expression
-from trellis.algebra.plan import AggregateSpec, SlotSource
+from trellis.algebra.scan import SlotSource
 from trellis.analysis.types import Kind, Type
 from trellis.errors import UnsupportedError
 from trellis.kernels import opcodes as o
 from trellis.planning.expressions.columns import Columns
 
-__all__ = ["Slots", "cast", "filtered_arguments", "labelled"]
+__all__ = ["SlotTable", "cast", "filtered_arguments", "labelled"]
 
 _SPREAD = {
     "stddev": o.STDDEV_SAMP,
@@ -30,7 +31,7 @@ _LONG = Type(Kind.INTEGER)
 
 
 @dataclass(slots=True)
-class Slots:
+class SlotTable:
     """The slots of one kernel, each held once."""
 
     variables: tuple[str, ...]

@@ -11,7 +11,7 @@ from trellis.errors import BindingError, UnsupportedError
 from trellis.planning.expressions.columns import Columns
 from trellis.planning.expressions.literals import read_literal
 from trellis.planning.expressions.operators import ARITHMETIC, FLOAT_FUNCTIONS
-from trellis.planning.expressions.slots import Slots
+from trellis.planning.expressions.slots import SlotTable
 
 __all__ = ["BOOLEAN", "DOUBLE", "INSTANTS", "NotInKernelError", "TypingRules", "mismatch", "unsupported"]
 
@@ -27,7 +27,7 @@ class TypingRules:
     """Finds the types of expressions over the columns and slots of a query."""
 
     columns: Columns
-    slots: Slots
+    slots: SlotTable
 
     def infer(self, expression: Expression) -> Type:
         """The type of an expression between rows."""

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 
 from trellis.algebra import expression as e
 from trellis.algebra.expression import Expression
+from trellis.analysis.repeatable import is_repeatable
 from trellis.planning.expressions.columns import Columns
-from trellis.planning.expressions.repeatable import is_repeatable
 from trellis.planning.expressions.value_kinds import Types, casts_text, kind_of, types_in
 
 __all__ = ["Safety", "row_filter", "unfailing"]

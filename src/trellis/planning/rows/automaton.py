@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from itertools import permutations
 
 from trellis.algebra import pattern as p
+from trellis.algebra.automaton import Instruction, Op
 from trellis.algebra.pattern import Pattern, variables_of
-from trellis.algebra.plan import Instruction, Op
 from trellis.errors import UnsupportedError
 
 __all__ = ["LIMIT", "backward_order", "compile_pattern", "next_choices"]

@@ -3,66 +3,49 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import reduce
 
 from trellis.algebra import expression as e
+from trellis.algebra.automaton import Condition
 from trellis.algebra.bound import BoundQuery
 from trellis.algebra.expression import Expression, Place
-from trellis.algebra.plan import AggregateSpec, Condition, ProgramSpec, Register
 from trellis.analysis.types import Kind
 from trellis.errors import BindingError
 from trellis.planning.expressions.columns import Columns
 from trellis.planning.expressions.hoist_slots import hoist_slots, is_constant
-from trellis.planning.expressions.pair_slots import pair_slots
+from trellis.planning.expressions.pair_slots import reads_pairs
 from trellis.planning.expressions.program import ProgramBuilder
-from trellis.planning.expressions.slots import Slots, labelled
+from trellis.planning.expressions.slots import SlotTable, labelled
 from trellis.planning.expressions.typing_rules import NotInKernelError
-from trellis.planning.hints import Hints
 from trellis.planning.rows.merge_states import registers_of, sets_of
+from trellis.planning.rows.row_conditions import RowConditions
+from trellis.planning.rule import Firing
+from trellis.planning.rules import HOIST_SLOTS, PAIR_SLOTS
 
-__all__ = ["Conditions", "plan_conditions"]
+__all__ = ["plan_conditions"]
 
 _CURRENT = Place()
 _BITS = 30
 
 
-@dataclass(frozen=True, slots=True)
-class Conditions:
-    """The conditions of a query, ready for the matcher. `reads` are the registers of those that look at the match."""
-
-    conditions: tuple[Condition, ...]
-    slots: Slots
-    program: ProgramSpec
-    places: tuple[Place, ...]
-    aggregates: tuple[AggregateSpec, ...]
-    reads: Mapping[str, frozenset[Register]]
-    hoisted: tuple[str, ...]
-
-
 def plan_conditions(
     bound: BoundQuery,
     columns: Columns,
-    hints: Hints,
+    rules: Firing,
     *,
     lenient: bool,
     settle: Callable[[Expression], Expression] | None = None,
-) -> Conditions:
+) -> RowConditions:
     """Split every condition into what Spark computes and what kernels compute; `settle` changes what is split."""
-    split: dict[str, Expression] = {}
-    for variable, expression in bound.conditions:
-        spread = _spread_labels(expression, bound.variables)
-        split[variable] = hoist_slots(spread) if hints.on("hoist_slots") else _settle(spread)
-    hoisted = tuple(name for name, _ in bound.conditions if hints.on("hoist_slots") and _has_functions(split[name]))
+    spread = {name: _spread_labels(condition, bound.variables) for name, condition in bound.conditions}
+    split = rules.apply(HOIST_SLOTS, spread) or {name: _settle(condition) for name, condition in spread.items()}
     written = {} if settle is None else {variable: str(condition) for variable, condition in split.items()}
     if settle is not None:
         split = {variable: settle(condition) for variable, condition in split.items()}
     columns.learn(_values(split))
-    slots = Slots(bound.variables)
-    split = {
-        variable: pair_slots(condition, lambda part: _is_possible(part, columns, bound.variables))
-        for variable, condition in split.items()
-    }
+    slots = SlotTable(bound.variables)
+    split = rules.apply(PAIR_SLOTS, split, lambda part: _is_possible(part, columns, bound.variables)) or split
     builder = ProgramBuilder(columns, slots)
     planned = tuple(_plan(variable, split.get(variable), builder, columns) for variable in bound.variables)
     planned = tuple(replace(one, text=written.get(one.variable, one.text)) for one in _pack(planned, split, columns))
@@ -78,7 +61,7 @@ def plan_conditions(
                 if isinstance(node, e.BoundAggregate)
             }
             reads[condition.variable] = registers_of(expression, numbers, aggregates, sets)
-    return Conditions(planned, slots, builder.finish(lenient), places, aggregates, reads, hoisted)
+    return RowConditions(planned, slots, builder.finish(lenient), places, aggregates, sets, reads)
 
 
 def _plan(variable: str, condition: Expression | None, builder: ProgramBuilder, columns: Columns) -> Condition:
@@ -95,8 +78,8 @@ def _plan(variable: str, condition: Expression | None, builder: ProgramBuilder, 
         return Condition(variable, "spark", text)
     begin, end = builder.add(condition)
     local = _is_local(condition)
-    slow = any(isinstance(node, e.Pair) for node in e.walk(condition))
-    return Condition(variable, "bit" if local else "kernel", text, begin=begin, end=end, slow=slow)
+    where = "bit" if local else "kernel"
+    return Condition(variable, where, text, begin=begin, end=end, slow=reads_pairs(condition))
 
 
 def _pack(planned: tuple[Condition, ...], split: Mapping[str, Expression], columns: Columns) -> tuple[Condition, ...]:
@@ -130,16 +113,12 @@ def _pack(planned: tuple[Condition, ...], split: Mapping[str, Expression], colum
 def _is_possible(condition: Expression, columns: Columns, variables: tuple[str, ...]) -> bool:
     """Whether kernels can compute an expression: tried out, without leaving a trace."""
     trial = Columns(columns.types_of, dict(columns.names), columns.types, dict(columns.shipped))
-    builder = ProgramBuilder(trial, Slots(variables))
+    builder = ProgramBuilder(trial, SlotTable(variables))
     try:
         builder.emit(condition, builder.infer(condition))
     except NotInKernelError:
         return False
     return True
-
-
-def _has_functions(condition: Expression) -> bool:
-    return any(isinstance(node, e.At) and not isinstance(node.value, e.Column) for node in e.walk(condition))
 
 
 def _is_local(condition: Expression) -> bool:

@@ -15,8 +15,9 @@ from trellis.algebra.bound import BoundQuery
 from trellis.algebra.expression import Expression, Place
 from trellis.analysis.condition_kinds import window_width
 from trellis.analysis.paths import Path, paths_of, single_variables
+from trellis.analysis.source import Source
 from trellis.analysis.types import Kind
-from trellis.planning.before_match.bucket_keys import Constant, width_of
+from trellis.planning.before_match.bucket_keys import width_of
 from trellis.planning.expressions.columns import Columns
 
 __all__ = ["derive_window"]
@@ -27,8 +28,8 @@ _TIMES = (Kind.DATE, Kind.TIMESTAMP, Kind.TIMESTAMP_NTZ)
 _EXACT = (Kind.INTEGER, Kind.DECIMAL, *_TIMES)
 
 
-def derive_window(bound: BoundQuery, columns: Columns, constant: Constant, lenient: bool) -> BoundQuery | None:
-    """The query with WITHIN, None if no condition implies one; `lenient` is Spark without ANSI mode."""
+def derive_window(bound: BoundQuery, columns: Columns, source: Source) -> BoundQuery | None:
+    """The query with WITHIN, None if no condition implies one."""
     query = bound.query
     if query.within is not None or not bound.order_by:
         return None
@@ -38,7 +39,7 @@ def derive_window(bound: BoundQuery, columns: Columns, constant: Constant, lenie
     ends = {path.variables[-1] for path in paths if path.ends}
     if type_ is None or type_.kind not in _EXACT or len(ends) != 1 or not all(path.ends for path in paths):
         return None
-    if lenient and type_.kind not in _TIMES:
+    if source.lenient and type_.kind not in _TIMES:
         # There `A.t + 5` runs over at the end of the numbers, and WITHIN does not.
         return None
     last = ends.pop()
@@ -58,7 +59,7 @@ def derive_window(bound: BoundQuery, columns: Columns, constant: Constant, lenie
         if text in ("float", "double") or (type_.kind in _TIMES) != text.startswith("interval"):
             # A float is compared as one, with its rounding; a date plus a number has no width that WITHIN knows.
             continue
-        micros = width_of(width, type_, columns, constant)
+        micros = width_of(width, type_, columns, source.constant)
         if micros is None or micros < 1 or (type_.kind is Kind.TIMESTAMP and micros >= _DAY):
             # A day of a clock with a time zone has 23 to 25 hours: a difference and a sum mean different things.
             continue

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from trellis.algebra.plan import Instruction, Op
+from trellis.algebra.automaton import Instruction, Op
 from trellis.planning.rows.automaton import next_choices
 
 __all__ = ["tests_from_a_row"]

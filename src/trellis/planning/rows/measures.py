@@ -13,14 +13,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from trellis.algebra import expression as e
+from trellis.algebra.automaton import AggregateSpec
 from trellis.algebra.expression import Expression, Place
-from trellis.algebra.plan import AggregateSpec, Gather, Label, ListAggregate, Number, Output, Present, Value
+from trellis.algebra.scan import Gather, Label, ListAggregate, Number, Output, Present, Value
 from trellis.analysis.types import Kind
 from trellis.errors import UnsupportedError
 from trellis.kernels import opcodes as o
 from trellis.planning.expressions.columns import Columns
 from trellis.planning.expressions.hoist_slots import is_cast, may_fail
-from trellis.planning.expressions.slots import Slots, filtered_arguments, labelled
+from trellis.planning.expressions.slots import SlotTable, filtered_arguments, labelled
 from trellis.planning.rows.list_aggregates import finish_list
 
 __all__ = ["Measures"]
@@ -36,7 +37,7 @@ class Measures:
     """Collects the outputs of the matcher that the measures need."""
 
     columns: Columns
-    slots: Slots
+    slots: SlotTable
     places: dict[Place, int] = field(default_factory=dict)
     aggregates: dict[AggregateSpec, int] = field(default_factory=dict)
     outputs: dict[Output, str] = field(default_factory=dict)

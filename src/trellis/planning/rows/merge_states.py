@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from trellis.algebra import expression as e
+from trellis.algebra.automaton import AggregateSpec, Instruction, Merge, Op, Register
 from trellis.algebra.expression import Expression, Place
-from trellis.algebra.plan import AggregateSpec, Instruction, Merge, Op, Register
 from trellis.kernels import opcodes as o
 
 __all__ = ["merge_states", "sets_of"]

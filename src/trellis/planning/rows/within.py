@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from trellis.algebra import expression as e
+from trellis.algebra.automaton import WindowSpec
 from trellis.algebra.bound import BoundQuery
-from trellis.algebra.plan import WindowSpec
+from trellis.analysis.source import Constant
 from trellis.analysis.types import Kind
 from trellis.errors import BindingError
-from trellis.planning.before_match.bucket_keys import Constant, fixed_width
+from trellis.planning.before_match.bucket_keys import fixed_width
 from trellis.planning.expressions.columns import Columns
 
 __all__ = ["plan_window"]

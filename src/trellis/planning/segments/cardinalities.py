@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field, replace
 
-from trellis.algebra.segments import Both, Chain, Either, Leaf, LogicalNode, Loop, Window, Without
+from trellis.algebra.logical_tree import Both, Chain, Either, Leaf, LogicalNode, Loop, Without
 from trellis.algebra.statistics import SegmentStatistics
+from trellis.algebra.windows import Window
 from trellis.planning.segments.push_windows import fewest_rows
 
 __all__ = ["FILTER_SHARE", "Cardinalities", "Part", "distinct", "distinct_rows", "interval_window"]

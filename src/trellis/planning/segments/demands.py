@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from trellis.algebra import expression as e
-from trellis.algebra.bound import BoundSegments
+from trellis.algebra.bound import BoundQuery
 from trellis.algebra.expression import Expression, Place
-from trellis.algebra.plan import SlotSource
 from trellis.algebra.prefilter import Buckets
 from trellis.algebra.query import RowsPerMatch, SkipTo, Wanted
+from trellis.algebra.scan import SlotSource
 from trellis.algebra.windows import Window
 from trellis.analysis.condition_kinds import at_row
 from trellis.analysis.paths import is_anchored, paths_of
@@ -25,7 +25,7 @@ _WIDEST = 1 << 62
 
 
 def segment_buckets(
-    bound: BoundSegments, window: Window, sources: tuple[SlotSource, ...], columns: Columns
+    bound: BoundQuery, window: Window, sources: tuple[SlotSource, ...], columns: Columns
 ) -> Buckets | None:
     """Buckets of the time that a whole match may take; None if it is not bounded in the order key."""
     if not bound.order_by or bound.query.order_by[0].descending:
@@ -40,7 +40,7 @@ def segment_buckets(
 
 
 def segment_demand(
-    bound: BoundSegments, keys: tuple[Expression, ...], buckets: Buckets | None, safety: Safety
+    bound: BoundQuery, keys: tuple[Expression, ...], buckets: Buckets | None, safety: Safety
 ) -> Demand | str:
     """What a segment query demands, or the reason why rows must not be dropped; as `demand_of` for row patterns."""
     reason = _reason(bound)
@@ -52,8 +52,9 @@ def segment_demand(
         return "there is neither a window of the order key nor PARTITION BY"
     useful: dict[str, Expression] = {}
     at_end: set[str] = set()
-    for variable, parts in bound.conditions:
-        point = variable not in bound.segments
+    for variable, condition in bound.conditions:
+        parts = tuple(e.conjuncts(condition))
+        point = variable not in bound.query.segments
         first = _of_row(parts, variable, None if point else True, safety)
         last = first if point else _of_row(parts, variable, False, safety)
         chosen = first if first is not None else last
@@ -61,7 +62,7 @@ def segment_demand(
             useful[variable] = chosen
             if first is None:
                 at_end.add(variable)
-    paths = paths_of(bound.pattern, frozenset(useful))
+    paths = paths_of(bound.query.pattern, frozenset(useful))
     if not all(path.variables for path in paths):
         return "a match need not contain a variable with a condition on single rows"
     settled = tuple(
@@ -69,21 +70,19 @@ def segment_demand(
             path,
             # The first row of a segment need not be the last row of the match, and the other way round.
             starts=path.starts and path.variables[0] not in at_end,
-            ends=path.ends and (path.variables[-1] not in bound.segments or path.variables[-1] in at_end),
+            ends=path.ends and (path.variables[-1] not in bound.query.segments or path.variables[-1] in at_end),
         )
         for path in paths
     )
     return Demand(keys, buckets, settled, useful)
 
 
-def _reason(bound: BoundSegments) -> str:
+def _reason(bound: BoundQuery) -> str:
     if bound.query.rows_per_match is RowsPerMatch.ALL_WITH_UNMATCHED:
         return "unmatched rows are part of the result"
-    if is_anchored(bound.pattern):
+    if is_anchored(bound.query.pattern):
         return "an anchor asks for the first or the last row of all"
-    expressions = [part for _, parts in bound.conditions for part in parts]
-    expressions += [measure for _, measure in bound.measures]
-    for expression in expressions:
+    for _, expression in (*bound.conditions, *bound.measures):
         for node in e.walk(expression):
             if isinstance(node, e.At) and node.place.shift:
                 return "PREV or NEXT may look outside the match"
@@ -93,7 +92,7 @@ def _reason(bound: BoundSegments) -> str:
 
 
 def segment_cut(
-    bound: BoundSegments, keys: tuple[Expression, ...], buckets: Buckets | None, window: Window, columns: Columns
+    bound: BoundQuery, keys: tuple[Expression, ...], buckets: Buckets | None, window: Window, columns: Columns
 ) -> Cut | str:
     """How the series of a segment query may be cut, or the reason why they must stay whole."""
     rows = None

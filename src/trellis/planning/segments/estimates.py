@@ -5,7 +5,7 @@ For readers of `explain`: the optimizer itself compares logical parts, before th
 
 from __future__ import annotations
 
-from trellis.algebra.segments import (
+from trellis.algebra.physical_tree import (
     Complement,
     Filter,
     Generate,

@@ -4,24 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
-from trellis.algebra.segments import Choices, Function, Generate, Leaf, PhysicalNode, SegmentCondition
+from trellis.algebra.logical_tree import Leaf
+from trellis.algebra.physical_tree import ChosenTree, Generate
+from trellis.algebra.segments import Choices, Function, SegmentCondition
 from trellis.algebra.statistics import SegmentStatistics
 from trellis.planning.segments.costs import Costs
 from trellis.planning.segments.search_spaces import Looked, Spaces
 
-__all__ = ["Chosen", "Generators", "by_cost"]
+__all__ = ["Generators", "by_cost"]
 
 
-class Chosen(NamedTuple):
-    """A physical tree and the nanoseconds it is thought to take."""
-
-    cost: float
-    tree: PhysicalNode
-
-
-def by_cost(chosen: Chosen) -> float:
+def by_cost(chosen: ChosenTree) -> float:
     """The key by which trees are compared."""
     return chosen.cost
 
@@ -45,13 +39,13 @@ class Generators:
                     key = (value.name, value.slots)
                     self.users[key] = self.users.get(key, 0) + 1
 
-    def best(self, node: Leaf, looked: Looked, kinds: tuple[bool, ...], one_pass: float) -> Chosen:
+    def best(self, node: Leaf, looked: Looked, kinds: tuple[bool, ...], one_pass: float) -> ChosenTree:
         """The cheapest generator of a leaf; `kinds` of sets it may give, `one_pass` over a band costs so much."""
         costs = self.costs
         pairs = self.spaces.candidates(node.window, looked)
         found = self.spaces.found(node, looked)
         length = self.spaces.cards.length(node.window)
-        options: list[Chosen] = []
+        options: list[ChosenTree] = []
         indexed = [number for number in node.conditions if self._has_index(number)]
         anchors = self.spaces.anchors(looked)
         for index in (True, False) if indexed else (False,):
@@ -77,7 +71,9 @@ class Generators:
                     continue  # a band for a few rows would be nearly empty
                 else:
                     more = found * costs.pair
-                options.append(Chosen(cost + more, Generate(node.conditions, node.window, index, dense, node.binds)))
+                options.append(
+                    ChosenTree(cost + more, Generate(node.conditions, node.window, index, dense, node.binds))
+                )
         return min(options, key=by_cost)
 
     def _has_index(self, number: int) -> bool:

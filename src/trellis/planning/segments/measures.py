@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 
 from trellis.algebra import expression as e
 from trellis.algebra.expression import Expression
-from trellis.algebra.plan import Gather, Number, Output, Value
-from trellis.algebra.plan import Present as PresentOutput
-from trellis.algebra.segments import Function, Present
-from trellis.planning.segments.values import WHOLE_MATCH, SegmentValues
+from trellis.algebra.scan import Gather, Number, Output, Value
+from trellis.algebra.scan import Present as PresentOutput
+from trellis.algebra.segments import WHOLE_MATCH, Function, Present
+from trellis.planning.segments.values import SegmentValues
 
 __all__ = ["SegmentMeasures"]
 

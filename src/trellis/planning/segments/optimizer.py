@@ -10,44 +10,46 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from trellis.algebra.segments import (
+from trellis.algebra.logical_tree import (
     Both,
     Chain,
-    Choices,
-    Complement,
     Either,
-    Filter,
-    Join,
     Leaf,
     LogicalNode,
     Loop,
-    Meet,
     Nested,
-    Pad,
-    PhysicalNode,
-    Repetition,
-    SegmentCondition,
-    Union,
-    Where,
-    Window,
     Without,
-    bound_by,
     bound_in,
-    filters_in,
-    gives_bits,
     late_names,
     places_of,
     walk_all,
+)
+from trellis.algebra.physical_tree import (
+    ChosenTree,
+    Complement,
+    Filter,
+    Join,
+    Meet,
+    Pad,
+    PhysicalNode,
+    Repetition,
+    Union,
+    Where,
+    bound_by,
+    filters_in,
+    gives_bits,
     with_binds,
 )
+from trellis.algebra.segments import Choices, SegmentCondition
 from trellis.algebra.statistics import SegmentStatistics
+from trellis.algebra.windows import Window
 from trellis.errors import UnsupportedError
 from trellis.planning.segments.cardinalities import Cardinalities, distinct, distinct_rows
 from trellis.planning.segments.costs import Costs
-from trellis.planning.segments.generators import Chosen, Generators, by_cost
+from trellis.planning.segments.generators import Generators, by_cost
 from trellis.planning.segments.search_spaces import EVERYWHERE, Looked, Spaces
 
-__all__ = ["Chosen", "optimize"]
+__all__ = ["optimize"]
 
 _BAND_BYTES = 1 << 28
 _SUBSETS = 7
@@ -60,7 +62,7 @@ def optimize(
     statistics: SegmentStatistics,
     costs: Costs,
     choices: Choices,
-) -> Chosen:
+) -> ChosenTree:
     """The cheapest tree for the whole of the rows."""
     wanted = frozenset(tracked).union(*(condition.reads for condition in conditions if condition.owner))
     for node in walk_all(tree):
@@ -68,7 +70,7 @@ def optimize(
             wanted = wanted.union(*(item.reads | {item.alias} for item in node.nested))
     chosen = _Optimizer(conditions, wanted, statistics, costs, choices).best(tree, EVERYWHERE)
     # Without the variables that nobody asks for, equal parts are equal trees: these are run once.
-    return Chosen(chosen.cost, with_binds(chosen.tree, wanted))
+    return ChosenTree(chosen.cost, with_binds(chosen.tree, wanted))
 
 
 @dataclass(slots=True)
@@ -82,7 +84,7 @@ class _Optimizer:
     spaces: Spaces = field(init=False)
     words: int = field(init=False)
     generators: Generators = field(init=False)
-    _memo: dict[tuple[object, ...], Chosen] = field(default_factory=dict)
+    _memo: dict[tuple[object, ...], ChosenTree] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.cards = Cardinalities(self.statistics)
@@ -92,14 +94,14 @@ class _Optimizer:
 
     # Nodes.
 
-    def best(self, node: LogicalNode, looked: Looked) -> Chosen:
+    def best(self, node: LogicalNode, looked: Looked) -> ChosenTree:
         """The cheapest tree of a node in a space."""
         key = (id(node), *looked.rounded())
         if key not in self._memo:
             self._memo[key] = self._best(node, looked)
         return self._memo[key]
 
-    def _best(self, node: LogicalNode, looked: Looked) -> Chosen:
+    def _best(self, node: LogicalNode, looked: Looked) -> ChosenTree:
         match node:
             case Leaf():
                 return self.generators.best(node, looked, self._dense(), self._pass(looked))
@@ -135,7 +137,7 @@ class _Optimizer:
 
     # And.
 
-    def _both(self, node: Both, looked: Looked) -> Chosen:
+    def _both(self, node: Both, looked: Looked) -> ChosenTree:
         parts = node.parts
         order = range(len(parts))
         if self.choices.order == "right":
@@ -147,7 +149,7 @@ class _Optimizer:
                 chosen = self._meet(chosen, tuple(parts[k] for k in done), parts[i], node, looked)
                 done.append(i)
             return self._finished(chosen, node, looked, node.filters)
-        best: dict[int, Chosen] = {1 << i: self.best(part, looked) for i, part in enumerate(parts)}
+        best: dict[int, ChosenTree] = {1 << i: self.best(part, looked) for i, part in enumerate(parts)}
         for subset in range(1, 1 << len(parts)):
             for i in range(len(parts)):
                 rest = subset & ~(1 << i)
@@ -160,19 +162,19 @@ class _Optimizer:
         return self._finished(best[(1 << len(parts)) - 1], node, looked, node.filters)
 
     def _meet(
-        self, done: Chosen, parts: tuple[LogicalNode, ...], part: LogicalNode, node: Both, looked: Looked
-    ) -> Chosen:
+        self, done: ChosenTree, parts: tuple[LogicalNode, ...], part: LogicalNode, node: Both, looked: Looked
+    ) -> ChosenTree:
         """Add one part to those that are done."""
         costs = self.costs
         cells = self.spaces.candidates(node.window, looked)
         found = cells * self.cards.share_of(parts)
-        options: list[Chosen] = []
+        options: list[ChosenTree] = []
         if self.choices.join != "merge":
             probed = self.best(part, Looked("exact", found))
             cost = done.cost + probed.cost + found * costs.probe
             if gives_bits(done.tree):
                 cost += self._pass(looked) + found * costs.bit
-            options.append(Chosen(cost, Meet(done.tree, probed.tree, "right", node.window, False)))
+            options.append(ChosenTree(cost, Meet(done.tree, probed.tree, "right", node.window, False)))
         if self.choices.join != "probe":
             other = self.best(part, looked)
             for dense in self._dense(done.tree, other.tree):
@@ -181,7 +183,7 @@ class _Optimizer:
                 for tree, count in zip((done.tree, other.tree), counts, strict=True):
                     cost += self._as(tree, dense, count, looked)
                     cost += self._pass(looked) if dense else count * costs.merge
-                options.append(Chosen(cost, Meet(done.tree, other.tree, "merge", node.window, dense)))
+                options.append(ChosenTree(cost, Meet(done.tree, other.tree, "merge", node.window, dense)))
         return min(options, key=by_cost)
 
     def _as(self, tree: PhysicalNode, dense: bool, count: float, looked: Looked) -> float:
@@ -200,7 +202,7 @@ class _Optimizer:
 
     # Concatenation.
 
-    def _chain(self, node: Chain, first: int, last: int, looked: Looked) -> Chosen:
+    def _chain(self, node: Chain, first: int, last: int, looked: Looked) -> ChosenTree:
         """The cheapest tree of some neighbouring parts of a chain."""
         if first == last:
             return self.best(node.parts[first], looked)
@@ -208,7 +210,7 @@ class _Optimizer:
         if key in self._memo:
             return self._memo[key]
         window = self.cards.window(node, first, last)
-        options: list[Chosen] = []
+        options: list[ChosenTree] = []
         if self._pads(node, first):
             options += self._pad(node, first + 1, last, looked, window, before=node.parts[first])
         if self._pads(node, last):
@@ -250,7 +252,7 @@ class _Optimizer:
         window: Window,
         before: LogicalNode | None = None,
         after: LogicalNode | None = None,
-    ) -> list[Chosen]:
+    ) -> list[ChosenTree]:
         if all(node.optional[first : last + 1]):
             return []
         below = self.spaces.right(looked) if before is not None else self.spaces.left(looked)
@@ -263,7 +265,7 @@ class _Optimizer:
             cost = inner.cost + self.costs.call + self._as(inner.tree, dense, count, looked)
             cost += 4 * self._pass(looked) if dense else out * (self.costs.pair + self.costs.sort)
             cost += self._entered(looked)
-            options.append(Chosen(cost, Pad(inner.tree, sizes[0], sizes[1], window, dense)))
+            options.append(ChosenTree(cost, Pad(inner.tree, sizes[0], sizes[1], window, dense)))
         return options
 
     def _joins(
@@ -274,13 +276,13 @@ class _Optimizer:
         looked: Looked,
         window: Window,
         between: LogicalNode | None,
-    ) -> list[Chosen]:
+    ) -> list[ChosenTree]:
         left_optional = all(node.optional[left[0] : left[1] + 1])
         right_optional = all(node.optional[right[0] : right[1] + 1])
         wild = between.wild if isinstance(between, Leaf) else 0
         if wild and (left_optional or right_optional):
             return []
-        options: list[Chosen] = []
+        options: list[ChosenTree] = []
         for method in self._methods():
             if (method == "right" and left_optional) or (method == "left" and right_optional):
                 method = "merge"
@@ -295,7 +297,7 @@ class _Optimizer:
                     cost += self.costs.probe * (one_count if method == "right" else other_count)
                     cost += self.costs.row * self.spaces.rows_in(looked)
                 options.append(
-                    Chosen(
+                    ChosenTree(
                         cost,
                         Join(
                             one.tree,
@@ -324,7 +326,7 @@ class _Optimizer:
 
     def _sides(
         self, node: Chain, left: tuple[int, int], right: tuple[int, int], looked: Looked, method: str, wild: int
-    ) -> tuple[tuple[Chosen, float], tuple[Chosen, float]]:
+    ) -> tuple[tuple[ChosenTree, float], tuple[ChosenTree, float]]:
         """Both sides with the numbers of segments that they give, the probed one where the other one leads."""
         spaces = {"left": self.spaces.left(looked), "right": self.spaces.right(looked)}
         counts: dict[str, float] = {}
@@ -355,7 +357,9 @@ class _Optimizer:
         out = min(joined, self.spaces.candidates(window, looked))
         return (left + right) * costs.link + joined * costs.link + out * costs.pair
 
-    def _filtered(self, chosen: Chosen, node: Chain, first: int, last: int, looked: Looked, window: Window) -> Chosen:
+    def _filtered(
+        self, chosen: ChosenTree, node: Chain, first: int, last: int, looked: Looked, window: Window
+    ) -> ChosenTree:
         """Conditions between variables are tested as soon as all of these are joined."""
         numbers = [n for n in node.filters if self._covers(node, n, first, last)]
         applied = {number for tree in filters_in(chosen.tree) for number in tree}
@@ -364,7 +368,7 @@ class _Optimizer:
             return chosen
         count = self.spaces.share(self.cards.part((node, first, last)), window, looked)
         cost = sum(self.costs.condition(self.conditions[n], self.cards.length(window), False) for n in numbers)
-        return Chosen(chosen.cost + count * cost, Filter(chosen.tree, tuple(numbers), window))
+        return ChosenTree(chosen.cost + count * cost, Filter(chosen.tree, tuple(numbers), window))
 
     def _covers(self, node: Chain, number: int, first: int, last: int) -> bool:
         """Whether some parts of a chain bind all that a condition reads of it; other variables are known outside."""
@@ -376,17 +380,17 @@ class _Optimizer:
 
     # The rest.
 
-    def _union(self, left: Chosen, right: Chosen, node: Either, looked: Looked) -> Chosen:
+    def _union(self, left: ChosenTree, right: ChosenTree, node: Either, looked: Looked) -> ChosenTree:
         options = []
         count = self.spaces.found(node, looked)
         for dense in self._dense(left.tree, right.tree):
             cost = left.cost + right.cost + self.costs.call
             cost += self._as(left.tree, dense, count / 2, looked) + self._as(right.tree, dense, count / 2, looked)
             cost += self._pass(looked) if dense else count * self.costs.merge
-            options.append(Chosen(cost, Union(left.tree, right.tree, node.window, dense)))
+            options.append(ChosenTree(cost, Union(left.tree, right.tree, node.window, dense)))
         return min(options, key=by_cost)
 
-    def _without(self, node: Without, looked: Looked) -> Chosen:
+    def _without(self, node: Without, looked: Looked) -> ChosenTree:
         pairs = self.spaces.candidates(node.window, looked)
         options = []
         for probe in (False, True):
@@ -402,10 +406,10 @@ class _Optimizer:
                     cost += 3 * self._pass(looked)
                 else:
                     cost += pairs * (self.costs.pair + self.costs.merge) + count * self.costs.merge
-                options.append(Chosen(cost, Complement(body.tree, probe, node.window, dense, node.binds)))
+                options.append(ChosenTree(cost, Complement(body.tree, probe, node.window, dense, node.binds)))
         return min(options, key=by_cost)
 
-    def _loop(self, node: Loop, looked: Looked) -> Chosen:
+    def _loop(self, node: Loop, looked: Looked) -> ChosenTree:
         below = self.spaces.inside(looked)
         body = self.best(node.body, below)
         count = self.spaces.found(node.body, below)
@@ -423,13 +427,13 @@ class _Optimizer:
                 rows = self.spaces.rows_in(looked)
                 cost += turns * ((count + out) * self.costs.link * (1 + count / rows) + rows * self.costs.row)
             options.append(
-                Chosen(cost, Repetition(body.tree, node.least, node.most, node.gap, node.window, dense, node.binds))
+                ChosenTree(cost, Repetition(body.tree, node.least, node.most, node.gap, node.window, dense, node.binds))
             )
         return min(options, key=by_cost)
 
     def _finished(
-        self, chosen: Chosen, node: Both | Chain | Either, looked: Looked, filters: tuple[int, ...]
-    ) -> Chosen:
+        self, chosen: ChosenTree, node: Both | Chain | Either, looked: Looked, filters: tuple[int, ...]
+    ) -> ChosenTree:
         """Add the variables of the whole, and what is tested last."""
         tree, cost = chosen.tree, chosen.cost
         count = self.spaces.found(node, looked)
@@ -457,7 +461,7 @@ class _Optimizer:
             tree, cost = self._nested(tree, cost, item, node, count)
             nested.remove(item)
             late = frozenset().union(*(bound_in(rest.part) for rest in nested))
-        return Chosen(cost, tree)
+        return ChosenTree(cost, tree)
 
     def _nested(
         self, tree: PhysicalNode, cost: float, item: Nested, node: LogicalNode, count: float

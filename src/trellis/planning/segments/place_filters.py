@@ -17,7 +17,18 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import count
 
-from trellis.algebra.segments import Both, Chain, Either, Leaf, LogicalNode, Loop, Nested, Without, bound_in, places_of
+from trellis.algebra.logical_tree import (
+    Both,
+    Chain,
+    Either,
+    Leaf,
+    LogicalNode,
+    Loop,
+    Nested,
+    Without,
+    bound_in,
+    places_of,
+)
 from trellis.errors import BindingError
 
 __all__ = ["Lifted", "place_filters"]
@@ -31,11 +42,14 @@ class Lifted:
     reads: frozenset[str]
 
 
-def place_filters(tree: LogicalNode, lifted: Mapping[str, Lifted]) -> LogicalNode:
-    """Put every condition that looks at other variables into the tree; `lifted` has those of each alias."""
+def place_filters(tree: LogicalNode, lifted: Mapping[str, Lifted], *, early: bool) -> LogicalNode:
+    """Put every condition that looks at other variables into the tree; `lifted` has those of each alias.
+
+    `early` as far down as possible, otherwise at the top of its scope.
+    """
     if not lifted:
         return tree
-    placed, free = _Scope(tree, lifted, count(1)).run()
+    placed, free = _Scope(tree, lifted, count(1), early).run()
     for name in sorted(free):
         raise BindingError(
             f"A condition reads {name}, which has no segment that it could see.",
@@ -51,6 +65,7 @@ class _Scope:
     tree: LogicalNode
     lifted: Mapping[str, Lifted]
     numbers: Iterator[int]
+    early: bool
     free: set[str] = field(default_factory=set)
 
     def run(self) -> tuple[LogicalNode, frozenset[str]]:
@@ -73,7 +88,7 @@ class _Scope:
                     waiting.extend(more)
                 changed = replace(node, parts=tuple(placed))
             case Loop(body=body) | Without(body=body):
-                inner, free = _Scope(body, self.lifted, self.numbers).run()
+                inner, free = _Scope(body, self.lifted, self.numbers, self.early).run()
                 changed = replace(node, body=inner)
                 if free:
                     # The variables of a loop stay bound by it; the stand-in only has the segment.
@@ -92,6 +107,7 @@ class _Scope:
         for item in waiting:
             inner = [name for name in item.reads if places_of(self.tree, name) > 0]
             known = all(places_of(original, name) == places_of(self.tree, name) for name in inner)
+            known = known and (self.early or original is self.tree)
             (here if known else further).append(item)
             self.free.update(item.reads - set(inner))
         # What a part that still waits binds is not known yet.

@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from trellis.algebra.segments import Both, Chain, Either, Leaf, LogicalNode, Loop, TimeWindow, Window, Without
+from trellis.algebra.logical_tree import Both, Chain, Either, Leaf, LogicalNode, Loop, Without
+from trellis.algebra.windows import TimeWindow, Window
 
 __all__ = ["fewest_rows", "most_rows", "push_windows"]
 

@@ -6,7 +6,8 @@ import math
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from trellis.algebra.segments import LogicalNode, Window
+from trellis.algebra.logical_tree import LogicalNode
+from trellis.algebra.windows import Window
 from trellis.planning.segments.cardinalities import Cardinalities, distinct
 
 __all__ = ["EVERYWHERE", "Looked", "Spaces"]

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field, replace
 from itertools import permutations
 
 from trellis.algebra import pattern as p
-from trellis.algebra.segments import Both, Chain, Either, Leaf, LogicalNode, Loop, Window, Without
+from trellis.algebra.logical_tree import Both, Chain, Either, Leaf, LogicalNode, Loop, Without
+from trellis.algebra.windows import Window
 from trellis.errors import UnsupportedError
 
 __all__ = ["TreeBuilder", "meet"]

@@ -6,21 +6,18 @@ from dataclasses import dataclass, field, replace
 
 from trellis.algebra import expression as e
 from trellis.algebra.expression import Expression, Place
-from trellis.algebra.plan import ProgramSpec, SlotSource
-from trellis.algebra.segments import Function, Present, Read, SegmentCondition, SegmentValue
+from trellis.algebra.scan import ProgramSpec, SlotSource
+from trellis.algebra.segments import WHOLE_MATCH, Function, Present, Read, SegmentCondition, SegmentValue
 from trellis.analysis.types import Kind, Type
 from trellis.errors import BindingError
 from trellis.planning.expressions.columns import Columns
 from trellis.planning.expressions.hoist_slots import hoist_slots
 from trellis.planning.expressions.literals import read_literal
 from trellis.planning.expressions.program import ProgramBuilder
-from trellis.planning.expressions.slots import Slots
+from trellis.planning.expressions.slots import SlotTable
 from trellis.planning.segments.thresholds import find_threshold
 
-__all__ = ["WHOLE_MATCH", "SegmentValues"]
-
-WHOLE_MATCH = " match"
-"""The variable that stands for the whole match; no variable of a pattern can be called so."""
+__all__ = ["SegmentValues"]
 
 _DOUBLE, _LONG, _BOOLEAN = Type(Kind.FLOAT), Type(Kind.INTEGER), Type(Kind.BOOLEAN)
 _TIMES = (Kind.DATE, Kind.TIMESTAMP, Kind.TIMESTAMP_NTZ, Kind.INTERVAL)
@@ -40,7 +37,7 @@ class SegmentValues:
 
     def __post_init__(self) -> None:
         # The columns of the programs are values of segments, not columns of the input: types are given, never asked.
-        self.builder = ProgramBuilder(Columns(self.columns.types_of), Slots(()))
+        self.builder = ProgramBuilder(Columns(self.columns.types_of), SlotTable(()))
 
     def condition(self, expression: Expression, own: str, *, lifted: bool) -> SegmentCondition:
         """A conjunct of the condition of a variable.
@@ -76,8 +73,8 @@ class SegmentValues:
                     return e.rebuild(node, read)
 
         program = read(hoisted)
-        # Slots of the program are numbered in the order in which it reads them: one program, one numbering.
-        self.builder.slots = Slots(())
+        # SlotTable of the program are numbered in the order in which it reads them: one program, one numbering.
+        self.builder.slots = SlotTable(())
         self.builder.columns.names.clear()
         begin, end = self.builder.add(program)
         names = {name: column for column, name in self.builder.columns.names.items()}

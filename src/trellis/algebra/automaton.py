@@ -1,0 +1,162 @@
+"""Row patterns as plans: the instructions of an automaton, how conditions are tested, and what measures read.
+
+Plain values; no arrays, no Spark.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum, IntEnum
+from typing import TypeAlias
+
+from trellis.algebra.expression import Place
+from trellis.algebra.query import RowsPerMatch, SkipTo
+from trellis.algebra.scan import Output, ProgramSpec, SliceSpec, SlotSource
+
+__all__ = [
+    "AggregateSpec",
+    "AutomatonScan",
+    "Condition",
+    "Instruction",
+    "Merge",
+    "Op",
+    "Register",
+    "Search",
+    "Sets",
+    "WindowSpec",
+]
+
+
+Sets: TypeAlias = tuple[frozenset[str] | None, ...]
+"""Sets of variables whose rows a kernel must remember; None is the set of all."""
+
+
+class Op(IntEnum):
+    """What an instruction of the automaton does."""
+
+    CONSUME = 0
+    SPLIT = 1
+    JUMP = 2
+    ANCHOR_START = 3
+    ANCHOR_END = 4
+    ACCEPT = 5
+
+
+class Search(Enum):
+    """How the automaton looks for the preferred match from a row."""
+
+    TABLE = "by table"
+    """A table says for every instruction and row where the match ends. Conditions must look at rows only."""
+    BACKTRACKING = "backtracking"
+    """The ways through the automaton are tried in order of preference."""
+
+
+@dataclass(frozen=True, slots=True)
+class Instruction:
+    """One instruction of the automaton: CONSUME a row of `variable`; go on at `x`, or for SPLIT at `x` or else `y`."""
+
+    op: Op
+    variable: int = -1
+    excluded: bool = False
+    x: int = -1
+    y: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """How a variable is tested. `where` is `always`, `spark` (a column), `bit` (a program for each row) or `kernel`.
+
+    A column of Spark's may hold several conditions, `mask` is the number of this one's bit; or one truth value, and
+    `mask` is -1. `slow`: it reads functions of two rows that Spark computes for all pairs.
+    """
+
+    variable: str
+    where: str
+    text: str
+    column: str = ""
+    begin: int = 0
+    end: int = 0
+    slow: bool = False
+    mask: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class AggregateSpec:
+    """A kernel aggregate.
+
+    Kind, set of variables, slot for each variable, slot of MAX_BY's value, chain for DISTINCT.
+    """
+
+    kind: int
+    variables: frozenset[str] | None
+    slots: tuple[int, ...]
+    second: tuple[int, ...] = ()
+    previous: int = -1
+    final: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Register:
+    """A part of the match so far that a later condition may read: kind, set or aggregate, depth."""
+
+    kind: int
+    number: int
+    depth: int
+
+
+@dataclass(frozen=True, slots=True)
+class Merge:
+    """When two search states at an instruction are the same: `kind` is PURE, KEYED (by registers) or NEVER."""
+
+    kind: int
+    registers: tuple[Register, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class WindowSpec:
+    """WITHIN: the columns of the order key and of the last key allowed from there; `descending` turns both round.
+
+    Without a column `deadline`, the last key is `width` units further (or less far, where int64 ends).
+    """
+
+    key: str
+    deadline: str
+    descending: bool
+    width: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class AutomatonScan:
+    """Everything the matcher needs to turn sorted rows into output rows; pickled to the workers.
+
+    `backward` lists the instructions so that those reached without consuming a row come first. `sets` (`measure_sets`)
+    are the sets of variables that conditions (measures) read, `key_width` is the length of the longest key of a search
+    state. `dropped`: rows may be missing, so that numbers of rows are not those of the input.
+    """
+
+    keys: tuple[str, ...]
+    variables: tuple[str, ...]
+    instructions: tuple[Instruction, ...]
+    backward: tuple[int, ...]
+    conditions: tuple[Condition, ...]
+    slots: tuple[SlotSource, ...]
+    program: ProgramSpec
+    places: tuple[Place, ...]
+    aggregates: tuple[AggregateSpec, ...]
+    sets: Sets
+    merges: tuple[Merge, ...]
+    key_width: int
+    window: WindowSpec | None
+    skip: SkipTo
+    skip_to: frozenset[str]
+    rows_per_match: RowsPerMatch
+    measure_slots: tuple[SlotSource, ...]
+    measure_places: tuple[Place, ...]
+    measure_aggregates: tuple[AggregateSpec, ...]
+    measure_sets: Sets
+    outputs: tuple[tuple[str, Output], ...]
+    budget: int
+    search: Search
+    chunk_rows: int
+    slices: SliceSpec | None = None
+    dropped: bool = False

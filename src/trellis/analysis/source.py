@@ -1,0 +1,39 @@
+"""What binding and planning may ask of an input and its session. Spark answers; tests answer without Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from trellis.algebra.expression import Expression
+from trellis.algebra.statistics import Question, RowStatistics
+from trellis.analysis.schema import Schema
+
+__all__ = ["Constant", "Source", "Survey", "TypesOf"]
+
+TypesOf: TypeAlias = Callable[[Sequence[Expression]], Sequence[str]]
+"""The types of expressions over the input, as Spark's `simpleString`."""
+
+Constant: TypeAlias = Callable[[Expression], object]
+"""The value of an expression that reads no row; None if it is not known."""
+
+Survey: TypeAlias = Callable[[Question], RowStatistics | str]
+"""Statistics of the input, or the reason why there are none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """An input, and the session that it belongs to.
+
+    `functions` are the functions of whole segments that users registered, with their numbers of arguments; `parameters`
+    the values of `:name`. `lenient` is Spark without ANSI mode.
+    """
+
+    schema: Schema
+    types_of: TypesOf
+    parameters: Mapping[str, object] = field(default_factory=dict)
+    constant: Constant = lambda _: None
+    survey: Survey = lambda _: "statistics are off"
+    functions: Mapping[str, int] = field(default_factory=dict)
+    lenient: bool = False

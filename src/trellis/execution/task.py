@@ -1,0 +1,56 @@
+"""What a worker does with the sorted rows of its partition, whatever the search."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import pyarrow as pa
+
+from trellis.algebra.automaton import AutomatonScan
+from trellis.algebra.plan import Scan
+from trellis.algebra.segments import SegmentScan
+from trellis.errors import assert_never
+from trellis.execution.chunks import Chunk, read_chunks
+from trellis.execution.rows.matcher import RowMatcher
+from trellis.execution.segments.finder import Choose
+from trellis.execution.segments.functions import UserFunction
+from trellis.execution.segments.matcher import SegmentMatcher
+
+__all__ = ["MatchTask", "Matcher"]
+
+
+class Matcher(Protocol):
+    """A plan as arrays, ready for chunks."""
+
+    def run(self, chunk: Chunk) -> Iterator[pa.RecordBatch]:
+        """The output rows of a chunk."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class MatchTask:
+    """The function of `mapInArrow`: workers load it by name, with the plan as data.
+
+    Segment patterns need the registered `functions`, and somebody to `choose` their trees.
+    """
+
+    scan: Scan
+    choose: Choose
+    functions: Mapping[str, UserFunction] = field(default_factory=dict)
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """The rows of a partition in, output rows out."""
+        matcher = self.matcher()
+        for chunk in read_chunks(iter(batches), self.scan.keys, self.scan.chunk_rows):
+            yield from matcher.run(chunk)
+
+    def matcher(self) -> Matcher:
+        """The matcher for the search that the plan names."""
+        match self.scan:
+            case AutomatonScan():
+                return RowMatcher(self.scan)
+            case SegmentScan():
+                return SegmentMatcher(self.scan, self.functions, self.choose)
+        assert_never(self.scan)

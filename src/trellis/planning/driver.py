@@ -1,0 +1,67 @@
+"""Planning, from a query and its input to a plan. Every way to use Trellis comes by here."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from trellis.algebra.pattern import Mode, Repeat, walk, with_counts
+from trellis.algebra.plan import Plan
+from trellis.algebra.query import Query, Selection, VariableKind, Wanted
+from trellis.analysis.bind_query import bind_query
+from trellis.analysis.segments import segment_functions
+from trellis.analysis.source import Source
+from trellis.errors import UnsupportedError, assert_never
+from trellis.planning.hints import Hints
+from trellis.planning.rows.plan import plan_rows
+from trellis.planning.rows.rewrite_rows import reads_segments
+from trellis.planning.rule import Firing
+from trellis.planning.rules import REWRITE_ROWS
+from trellis.planning.segments.plan import plan_segments
+
+__all__ = ["plan_query"]
+
+
+def plan_query(query: Query, source: Source, hints: Hints) -> Plan:
+    """Plan a query for its input: rewrite it, bind it, and let the engine for its variables plan it."""
+    rules = Firing(frozenset(hints.off))
+    query = replace(query, pattern=with_counts(query.pattern, source.parameters))
+    query = _rewritten(query, source, hints, rules)
+    _check_search(query)
+    bound = bind_query(query, source)
+    match query.kind:
+        case VariableKind.ROW:
+            return plan_rows(bound, source, hints, rules)
+        case VariableKind.SEGMENT:
+            return plan_segments(bound, source, hints, rules)
+        case VariableKind.EVENT:
+            raise UnsupportedError("Event variables are not supported yet.")
+    assert_never(query.kind)
+
+
+def _rewritten(query: Query, source: Source, hints: Hints, rules: Firing) -> Query:
+    """The query as a segment query, where its conditions speak of whole stretches of rows."""
+    if query.kind is not VariableKind.ROW:
+        return query
+    rewritten = rules.apply(REWRITE_ROWS, query, source, hints.rewrite == "always")
+    call = reads_segments(query, segment_functions(source))
+    if rewritten is None and call is not None:
+        raise UnsupportedError(
+            f"{call.function} is a function of whole segments, and this row pattern cannot be rewritten into segments.",
+            cure="Define segment variables: DEFINE SEGMENT X AS ... .",
+            span=call.span,
+        )
+    return rewritten or query
+
+
+def _check_search(query: Query) -> None:
+    """What a query may want, and no engine finds yet."""
+    possessive = any(isinstance(node, Repeat) and node.mode is Mode.POSSESSIVE for node in walk(query.pattern))
+    everything = query.wanted is Wanted.ALL and query.kind is VariableKind.ROW
+    for missing, what in (
+        (query.wanted is Wanted.NON_OVERLAPPING, "Only matches that do not overlap"),
+        (everything, "Every match of a row pattern"),
+        (query.selection is not Selection.PARTITION_CONTIGUITY, f"The selection strategy {query.selection.value}"),
+        (possessive, "A possessive quantifier"),
+    ):
+        if missing:
+            raise UnsupportedError(f"{what} is not supported yet.")

@@ -1,0 +1,162 @@
+"""The rules of all engines, in the order in which they are applied and shown. Each stands in a file of its own.
+
+A query gives the same rows with any rule on or off; tests draw queries at random and see to that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from trellis.algebra.automaton import Instruction, Merge
+from trellis.algebra.bound import BoundQuery
+from trellis.algebra.expression import Expression
+from trellis.algebra.logical_tree import LogicalNode
+from trellis.algebra.prefilter import BeforeMatch, Slices
+from trellis.algebra.query import Query
+from trellis.algebra.statistics import RowStatistics
+from trellis.algebra.windows import Window
+from trellis.analysis.condition_kinds import Kinds
+from trellis.analysis.segments import segment_functions
+from trellis.analysis.source import Source
+from trellis.planning.before_match.choose_prefilter import Choosing, choose_prefilter
+from trellis.planning.before_match.demands import Demand
+from trellis.planning.before_match.eliminate_rows import eliminate_rows
+from trellis.planning.before_match.neighbours import Neighbours, neighbour_columns
+from trellis.planning.before_match.slices import Cut, cut_slices
+from trellis.planning.expressions.columns import Columns
+from trellis.planning.expressions.hoist_slots import has_functions, hoist_slots
+from trellis.planning.expressions.pair_slots import pair_slots, reads_pairs
+from trellis.planning.expressions.unfailing import Safety
+from trellis.planning.rows.derive_window import derive_window
+from trellis.planning.rows.merge_states import merge_states
+from trellis.planning.rows.rewrite_rows import rewrite_rows
+from trellis.planning.rows.row_conditions import RowConditions
+from trellis.planning.rule import Change, Rule
+from trellis.planning.segments.place_filters import Lifted, place_filters
+from trellis.planning.segments.push_windows import push_windows
+
+__all__ = [
+    "DERIVE_WINDOW",
+    "ELIMINATE_ROWS",
+    "HOIST_SLOTS",
+    "MERGE_STATES",
+    "NEIGHBOUR_COLUMNS",
+    "PAIR_SLOTS",
+    "PLACE_FILTERS",
+    "PREFILTER",
+    "PUSH_WINDOWS",
+    "REWRITE_ROWS",
+    "RULES",
+    "SLICES",
+]
+
+Split = Mapping[str, Expression]
+"""Conditions by variable."""
+
+
+def _rewrite_rows(query: Query, source: Source, always: bool) -> Change[Query] | None:
+    found = rewrite_rows(query, segment_functions(source), always=always)
+    if found is None:
+        return None
+    pattern, define = str(found).split("\n")[-2:]
+    return Change(found, f"stretches of rows are segments: {pattern} {define}")
+
+
+def _derive_window(bound: BoundQuery, columns: Columns, source: Source) -> Change[BoundQuery] | None:
+    found = derive_window(bound, columns, source)
+    if found is None:
+        return None
+    return Change(found, f"a condition bounds every match, as WITHIN {found.query.within} does")
+
+
+def _hoist_slots(split: Split) -> Change[Split] | None:
+    hoisted = {variable: hoist_slots(condition) for variable, condition in split.items()}
+    names = [variable for variable, condition in hoisted.items() if has_functions(condition)]
+    return Change(hoisted, f"functions of one row moved to Spark ({', '.join(names)})") if names else None
+
+
+def _pair_slots(split: Split, is_possible: Callable[[Expression], bool]) -> Change[Split] | None:
+    paired = {variable: pair_slots(condition, is_possible) for variable, condition in split.items()}
+    slow = [variable for variable, condition in paired.items() if reads_pairs(condition)]
+    note = f"functions of two rows computed for all pairs ({', '.join(slow)})" if slow else ""
+    return Change(paired, note)
+
+
+def _merge_states(
+    instructions: tuple[Instruction, ...], bound: BoundQuery, conditions: RowConditions
+) -> Change[tuple[Merge, ...]]:
+    merges = merge_states(instructions, bound.variables, conditions.reads, conditions.sets)
+    looking = ", ".join(conditions.reads)
+    return Change(merges, f"equivalent search states are searched once ({looking})" if looking else "")
+
+
+def _place_filters(tree: LogicalNode, lifted: Mapping[str, Lifted], owners: list[str]) -> Change[LogicalNode] | None:
+    if not lifted:
+        return None
+    note = f"tested where all their variables are known ({', '.join(sorted(owners))})"
+    return Change(place_filters(tree, lifted, early=True), note)
+
+
+def _push_windows(tree: LogicalNode) -> Change[LogicalNode] | None:
+    pushed = push_windows(tree, Window())
+    return None if pushed == tree else Change(pushed, "parts are as short as the whole allows")
+
+
+def _neighbour_columns(
+    bound: BoundQuery, instructions: tuple[Instruction, ...], safety: Safety
+) -> Change[Neighbours] | None:
+    found = neighbour_columns(bound, instructions, safety)
+    if found is None:
+        return None
+    return Change(found, f"only rows with {found} can be seen; PREV and NEXT are columns before others are dropped")
+
+
+def _eliminate_rows(
+    bound: BoundQuery, kinds: Kinds, instructions: tuple[Instruction, ...], safety: Safety
+) -> Change[Expression] | None:
+    keep = eliminate_rows(bound, kinds, instructions, safety)
+    return None if keep is None else Change(keep, f"only rows with {keep} can be seen")
+
+
+def _prefilter(demand: Demand | str, choosing: Choosing) -> Change[BeforeMatch]:
+    before = choose_prefilter(demand, choosing)
+    if before.prefilter is None:
+        return Change(before, "")
+    chosen = next((one for one in before.considered if one.prefilter == before.prefilter), None)
+    statistics = choosing.statistics
+    left = ""
+    if chosen is not None and isinstance(statistics, RowStatistics):
+        left = f", about {chosen.rows:,.0f} of {statistics.rows:,.0f} rows are left"
+    return Change(before, f"{before.prefilter}{left}")
+
+
+def _slices(cut: Cut, windows: int | None, statistics: RowStatistics | None, rows: float) -> Change[Slices] | None:
+    slices = cut_slices(cut, windows, statistics, rows)
+    return None if slices is None else Change(slices, str(slices))
+
+
+REWRITE_ROWS = Rule("rewrite_rows", "patterns that speak of stretches of rows become segment patterns", _rewrite_rows)
+DERIVE_WINDOW = Rule("derive_window", "a bound on the whole match that stands in DEFINE becomes WITHIN", _derive_window)
+HOIST_SLOTS = Rule("hoist_slots", "functions of one row are computed by Spark, as columns", _hoist_slots)
+PAIR_SLOTS = Rule("pair_slots", "functions of two rows that kernels lack are computed for all pairs", _pair_slots)
+MERGE_STATES = Rule("merge_states", "search states that nobody can tell apart are searched once", _merge_states)
+PLACE_FILTERS = Rule("place_filters", "conditions between segments are tested as early as possible", _place_filters)
+PUSH_WINDOWS = Rule("push_windows", "what a whole segment may take bounds its parts", _push_windows)
+ELIMINATE_ROWS = Rule("eliminate_rows", "rows that only a silent `Z*` can take are dropped", _eliminate_rows)
+PREFILTER = Rule("prefilter", "rows where no match can be are dropped before the exchange", _prefilter)
+SLICES = Rule("slices", "long series are cut into slices that are searched at once", _slices)
+NEIGHBOUR_COLUMNS = Rule("neighbour_columns", "PREV and NEXT are columns before rows are dropped", _neighbour_columns)
+
+RULES = (
+    REWRITE_ROWS,
+    DERIVE_WINDOW,
+    HOIST_SLOTS,
+    PAIR_SLOTS,
+    MERGE_STATES,
+    PLACE_FILTERS,
+    PUSH_WINDOWS,
+    ELIMINATE_ROWS,
+    PREFILTER,
+    SLICES,
+    NEIGHBOUR_COLUMNS,
+)

@@ -1,0 +1,35 @@
+"""A DataFrame as planning sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+
+from pyspark.sql import DataFrame
+
+from trellis.analysis.schema import Schema
+from trellis.analysis.source import Source
+from trellis.errors import UnsupportedError
+from trellis.spark.session import Session
+from trellis.spark.statistics import survey_source
+
+__all__ = ["source_of"]
+
+
+def source_of(frame: DataFrame, session: Session, functions: Mapping[str, int]) -> Source:
+    """What planning may ask of a DataFrame; `functions` are the registered functions of segments."""
+    if frame.isStreaming:
+        raise UnsupportedError(
+            "Streams are not supported yet.", cure="Use foreachBatch, or a DataFrame that is not a stream."
+        )
+    conf = session.spark.conf
+    columns = tuple((field.name, field.dataType.simpleString()) for field in frame.schema)
+    return Source(
+        schema=Schema(columns, conf.get("spark.sql.caseSensitive", "false") == "true"),
+        types_of=partial(session.types_of, frame),
+        parameters=session.args,
+        constant=session.constant,
+        survey=partial(survey_source, frame, session),
+        functions=functions,
+        lenient=conf.get("spark.sql.ansi.enabled", "true") != "true",
+    )
