@@ -66,7 +66,7 @@ def run(
     }
     table = pa.table(columns) if columns else pa.table({"none": pa.nulls(len(rows))})
     matched: list[dict[str, Any]] = []
-    task = MatchTask(plan.scan, choose_tree)
+    task = MatchTask(plan.scan, choose=choose_tree)
     for batch in task(table.to_batches(max_chunksize=batch_rows)):
         matched.extend(batch.to_pylist())
     return [{name: evaluate(expression, row) for name, expression in plan.finished} for row in matched]

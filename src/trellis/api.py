@@ -191,7 +191,9 @@ class _Planned:
     counts: Counts | None
 
     def run(self) -> DataFrame:
-        task = MatchTask(self.plan.scan, choose_tree, registered())
+        task = MatchTask(self.plan.scan)
+        if isinstance(self.plan.scan, SegmentScan):
+            task = MatchTask(self.plan.scan, registered(), choose_tree)
         return run_plan(self.plan, self.frame, self.session, task, self.counts)
 
     def explain(self) -> str:

@@ -1,11 +1,12 @@
 """The trees that a planner may choose for a segment pattern. Every node gives a set of segments.
 
-`dense` sets are bands of bits, others lists of pairs.
+`dense` sets are bands of bits, others lists of pairs. `about` is how many segments the planner thought the node gives,
+where it is asked; trees that differ in that alone are equal.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple, TypeAlias
 
 from trellis.algebra.windows import Window
@@ -39,6 +40,7 @@ class Generate:
     index: bool
     dense: bool
     binds: tuple[str, ...] = ()
+    about: float = field(default=0.0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +61,7 @@ class Join:
     window: Window
     dense: bool
     binds: tuple[str, ...] = ()
+    about: float = field(default=0.0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +74,7 @@ class Pad:
     window: Window
     dense: bool
     binds: tuple[str, ...] = ()
+    about: float = field(default=0.0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +87,7 @@ class Meet:
     window: Window
     dense: bool
     binds: tuple[str, ...] = ()
+    about: float = field(default=0.0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +99,7 @@ class Union:
     window: Window
     dense: bool
     binds: tuple[str, ...] = ()
+    about: float = field(default=0.0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +111,7 @@ class Complement:
     window: Window
     dense: bool
     binds: tuple[str, ...] = ()
+    about: float = field(default=0.0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +125,7 @@ class Repetition:
     window: Window
     dense: bool
     binds: tuple[str, ...] = ()
+    about: float = field(default=0.0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +137,7 @@ class Filter:
     window: Window
     dense: bool = False
     binds: tuple[str, ...] = ()
+    about: float = field(default=0.0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +151,7 @@ class Where:
     window: Window
     dense: bool = False
     binds: tuple[str, ...] = ()
+    about: float = field(default=0.0, compare=False)
 
 
 PhysicalNode: TypeAlias = Generate | Join | Pad | Meet | Union | Complement | Repetition | Filter | Where

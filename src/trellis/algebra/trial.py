@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from trellis.algebra.physical_tree import ChosenTree
-from trellis.algebra.statistics import SegmentStatistics
 
 __all__ = ["Trial"]
 
@@ -21,5 +20,4 @@ class Trial:
     rows: int
     series: int
     chosen: ChosenTree
-    statistics: SegmentStatistics
     actual: Mapping[int, tuple[int, int]] | None

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
-
-import pyarrow as pa
+from typing import TYPE_CHECKING, Protocol
 
 from trellis.algebra.automaton import AutomatonScan
 from trellis.algebra.plan import Scan
 from trellis.algebra.segments import SegmentScan
 from trellis.errors import assert_never
 from trellis.execution.chunks import Chunk, read_chunks
-from trellis.execution.rows.matcher import RowMatcher
-from trellis.execution.segments.finder import Choose
-from trellis.execution.segments.functions import UserFunction
-from trellis.execution.segments.matcher import SegmentMatcher
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from trellis.execution.segments.finder import Choose
+    from trellis.execution.segments.functions import UserFunction
 
 __all__ = ["MatchTask", "Matcher"]
 
@@ -37,8 +37,8 @@ class MatchTask:
     """
 
     scan: Scan
-    choose: Choose
     functions: Mapping[str, UserFunction] = field(default_factory=dict)
+    choose: Choose | None = None
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """The rows of a partition in, output rows out."""
@@ -48,9 +48,15 @@ class MatchTask:
 
     def matcher(self) -> Matcher:
         """The matcher for the search that the plan names."""
+        # Each new worker imports what its search needs, and waits for it.
         match self.scan:
             case AutomatonScan():
+                from trellis.execution.rows.matcher import RowMatcher
+
                 return RowMatcher(self.scan)
             case SegmentScan():
+                from trellis.execution.segments.matcher import SegmentMatcher
+
+                assert self.choose is not None, "somebody must choose the tree of a segment pattern"
                 return SegmentMatcher(self.scan, self.functions, self.choose)
         assert_never(self.scan)

@@ -36,12 +36,11 @@ def try_tree(
     dictionary = matcher.dictionary(chunk)
     rows = matcher.finder.rows(chunk.offsets, loading.load_slots(chunk, scan.slots, dictionary))
     conditions = Conditions(rows, scan.conditions, matcher.program(dictionary), scan.program.depth, functions)
-    statistics = sample_segments(scan, rows, conditions)
-    chosen = choose(scan, statistics, matcher.finder.prices())
+    chosen = choose(scan, sample_segments(scan, rows, conditions), matcher.finder.prices())
     actual: dict[int, tuple[int, int]] | None = None
     if run:
         actual = {}
         Executor(rows, conditions, scan.budget, scan.reach, actual=actual).run(
             chosen.tree, None, frozenset(scan.tracked)
         )
-    return Trial(rows.count, len(chunk.offsets) - 1, chosen, statistics, actual)
+    return Trial(rows.count, len(chunk.offsets) - 1, chosen, actual)

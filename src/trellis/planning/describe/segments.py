@@ -22,7 +22,6 @@ from trellis.algebra.query import Wanted
 from trellis.algebra.scan import Gather, Number, Output, Value
 from trellis.algebra.segments import WHOLE_MATCH, SegmentCondition, SegmentScan
 from trellis.algebra.trial import Trial
-from trellis.planning.segments.estimates import estimate_tree
 
 __all__ = ["chosen_tree", "conditions", "describe_trial", "logical_tree", "output_text", "summary"]
 
@@ -109,25 +108,19 @@ def describe_trial(trial: Trial | None) -> list[str]:
     if trial is None:
         return ["there are no rows to choose a tree for"]
     head = f"for a sample of {trial.rows:,} rows in {trial.series:,} series; about {trial.chosen.cost / 1e6:,.1f} ms"
-    estimates = estimate_tree(trial.chosen.tree, trial.statistics)
-    return [head, *chosen_tree(trial.chosen.tree, estimates, trial.actual)]
+    return [head, *chosen_tree(trial.chosen.tree, trial.actual)]
 
 
-def chosen_tree(
-    tree: PhysicalNode,
-    estimates: Mapping[int, float],
-    actual: Mapping[int, tuple[int, int]] | None = None,
-    depth: int = 0,
-) -> list[str]:
+def chosen_tree(tree: PhysicalNode, actual: Mapping[int, tuple[int, int]] | None = None, depth: int = 0) -> list[str]:
     """A physical tree, with the segments that each node was thought to give and, after a run, gave."""
     title = f"{'  ' * depth}{_title(tree)}  {tree.window}"
-    numbers = f"about {estimates[id(tree)]:,.0f}" if id(tree) in estimates else ""
+    numbers = f"about {tree.about:,.0f}"
     if actual is not None and id(tree) in actual:
         calls, found = actual[id(tree)]
         numbers += f", found {found:,}" + (f" in {calls} calls" if calls > 1 else "")
-    lines = [f"{title:<64} {numbers}".rstrip()]
+    lines = [f"{title:<64} {numbers}"]
     for below in inputs_of(tree):
-        lines.extend(chosen_tree(below, estimates, actual, depth + 1))
+        lines.extend(chosen_tree(below, actual, depth + 1))
     return lines
 
 

@@ -71,9 +71,8 @@ class Generators:
                     continue  # a band for a few rows would be nearly empty
                 else:
                     more = found * costs.pair
-                options.append(
-                    ChosenTree(cost + more, Generate(node.conditions, node.window, index, dense, node.binds))
-                )
+                tree = Generate(node.conditions, node.window, index, dense, node.binds, found)
+                options.append(ChosenTree(cost + more, tree))
         return min(options, key=by_cost)
 
     def _has_index(self, number: int) -> bool:

@@ -44,7 +44,7 @@ from trellis.algebra.segments import Choices, SegmentCondition
 from trellis.algebra.statistics import SegmentStatistics
 from trellis.algebra.windows import Window
 from trellis.errors import UnsupportedError
-from trellis.planning.segments.cardinalities import Cardinalities, distinct, distinct_rows
+from trellis.planning.segments.cardinalities import FILTER_SHARE, Cardinalities, distinct, distinct_rows
 from trellis.planning.segments.costs import Costs
 from trellis.planning.segments.generators import Generators, by_cost
 from trellis.planning.segments.search_spaces import EVERYWHERE, Looked, Spaces
@@ -168,13 +168,14 @@ class _Optimizer:
         costs = self.costs
         cells = self.spaces.candidates(node.window, looked)
         found = cells * self.cards.share_of(parts)
+        both = cells * self.cards.share_of((*parts, part))
         options: list[ChosenTree] = []
         if self.choices.join != "merge":
             probed = self.best(part, Looked("exact", found))
             cost = done.cost + probed.cost + found * costs.probe
             if gives_bits(done.tree):
                 cost += self._pass(looked) + found * costs.bit
-            options.append(ChosenTree(cost, Meet(done.tree, probed.tree, "right", node.window, False)))
+            options.append(ChosenTree(cost, Meet(done.tree, probed.tree, "right", node.window, False, about=both)))
         if self.choices.join != "probe":
             other = self.best(part, looked)
             for dense in self._dense(done.tree, other.tree):
@@ -183,7 +184,7 @@ class _Optimizer:
                 for tree, count in zip((done.tree, other.tree), counts, strict=True):
                     cost += self._as(tree, dense, count, looked)
                     cost += self._pass(looked) if dense else count * costs.merge
-                options.append(ChosenTree(cost, Meet(done.tree, other.tree, "merge", node.window, dense)))
+                options.append(ChosenTree(cost, Meet(done.tree, other.tree, "merge", node.window, dense, about=both)))
         return min(options, key=by_cost)
 
     def _as(self, tree: PhysicalNode, dense: bool, count: float, looked: Looked) -> float:
@@ -260,12 +261,13 @@ class _Optimizer:
         count = self.spaces.share(self.cards.part((node, first, last)), self.cards.window(node, first, last), below)
         out = self.spaces.share(self.cards.cells(window), window, looked)
         sizes = [part.wild if isinstance(part, Leaf) else 0 for part in (before, after)]
+        about = self._about(node, first - (before is not None), last + (after is not None), looked)
         options = []
         for dense in self._dense(inner.tree):
             cost = inner.cost + self.costs.call + self._as(inner.tree, dense, count, looked)
             cost += 4 * self._pass(looked) if dense else out * (self.costs.pair + self.costs.sort)
             cost += self._entered(looked)
-            options.append(ChosenTree(cost, Pad(inner.tree, sizes[0], sizes[1], window, dense)))
+            options.append(ChosenTree(cost, Pad(inner.tree, sizes[0], sizes[1], window, dense, about=about)))
         return options
 
     def _joins(
@@ -282,6 +284,7 @@ class _Optimizer:
         wild = between.wild if isinstance(between, Leaf) else 0
         if wild and (left_optional or right_optional):
             return []
+        about = self._about(node, left[0], right[1], looked)
         options: list[ChosenTree] = []
         for method in self._methods():
             if (method == "right" and left_optional) or (method == "left" and right_optional):
@@ -309,10 +312,15 @@ class _Optimizer:
                             right_optional,
                             window,
                             dense,
+                            about=about,
                         ),
                     )
                 )
         return options
+
+    def _about(self, node: Chain, first: int, last: int, looked: Looked) -> float:
+        """How many segments some neighbouring parts of a chain have in a space."""
+        return self.spaces.share(self.cards.part((node, first, last)), self.cards.window(node, first, last), looked)
 
     def _methods(self) -> tuple[str, ...]:
         match self.choices.join:
@@ -366,9 +374,10 @@ class _Optimizer:
         numbers = [number for number in numbers if number not in applied]
         if not numbers:
             return chosen
-        count = self.spaces.share(self.cards.part((node, first, last)), window, looked)
+        count = self._about(node, first, last, looked)
         cost = sum(self.costs.condition(self.conditions[n], self.cards.length(window), False) for n in numbers)
-        return ChosenTree(chosen.cost + count * cost, Filter(chosen.tree, tuple(numbers), window))
+        about = count * FILTER_SHARE ** len(numbers)
+        return ChosenTree(chosen.cost + count * cost, Filter(chosen.tree, tuple(numbers), window, about=about))
 
     def _covers(self, node: Chain, number: int, first: int, last: int) -> bool:
         """Whether some parts of a chain bind all that a condition reads of it; other variables are known outside."""
@@ -383,15 +392,17 @@ class _Optimizer:
     def _union(self, left: ChosenTree, right: ChosenTree, node: Either, looked: Looked) -> ChosenTree:
         options = []
         count = self.spaces.found(node, looked)
+        about = left.tree.about + right.tree.about
         for dense in self._dense(left.tree, right.tree):
             cost = left.cost + right.cost + self.costs.call
             cost += self._as(left.tree, dense, count / 2, looked) + self._as(right.tree, dense, count / 2, looked)
             cost += self._pass(looked) if dense else count * self.costs.merge
-            options.append(ChosenTree(cost, Union(left.tree, right.tree, node.window, dense)))
+            options.append(ChosenTree(cost, Union(left.tree, right.tree, node.window, dense, about=about)))
         return min(options, key=by_cost)
 
     def _without(self, node: Without, looked: Looked) -> ChosenTree:
         pairs = self.spaces.candidates(node.window, looked)
+        about = self.spaces.found(node, looked)
         options = []
         for probe in (False, True):
             if self.choices.negation and probe != (self.choices.negation == "probe"):
@@ -406,7 +417,7 @@ class _Optimizer:
                     cost += 3 * self._pass(looked)
                 else:
                     cost += pairs * (self.costs.pair + self.costs.merge) + count * self.costs.merge
-                options.append(ChosenTree(cost, Complement(body.tree, probe, node.window, dense, node.binds)))
+                options.append(ChosenTree(cost, Complement(body.tree, probe, node.window, dense, node.binds, about)))
         return min(options, key=by_cost)
 
     def _loop(self, node: Loop, looked: Looked) -> ChosenTree:
@@ -427,7 +438,9 @@ class _Optimizer:
                 rows = self.spaces.rows_in(looked)
                 cost += turns * ((count + out) * self.costs.link * (1 + count / rows) + rows * self.costs.row)
             options.append(
-                ChosenTree(cost, Repetition(body.tree, node.least, node.most, node.gap, node.window, dense, node.binds))
+                ChosenTree(
+                    cost, Repetition(body.tree, node.least, node.most, node.gap, node.window, dense, node.binds, out)
+                )
             )
         return min(options, key=by_cost)
 
@@ -439,7 +452,7 @@ class _Optimizer:
         count = self.spaces.found(node, looked)
         if node.binds:
             if tree.window != node.window or tree.binds:
-                tree = Filter(tree, (), node.window, binds=node.binds)
+                tree = Filter(tree, (), node.window, binds=node.binds, about=tree.about)
             else:
                 tree = replace(tree, binds=node.binds)
         late = late_names(node)
@@ -448,7 +461,7 @@ class _Optimizer:
             # Conditions wait for parts that bind what they read, and parts for other parts.
             ready = tuple(n for n in waiting if not self.conditions[n].reads & late)
             if ready:
-                tree = Filter(tree, ready, node.window)
+                tree = Filter(tree, ready, node.window, about=tree.about * FILTER_SHARE ** len(ready))
                 cost += count * sum(self.costs.condition(self.conditions[n], 1.0, False) for n in ready)
                 waiting = [n for n in waiting if n not in ready]
                 continue
@@ -468,4 +481,5 @@ class _Optimizer:
     ) -> tuple[PhysicalNode, float]:
         part = self.best(item.part, Looked("exact", max(count / 10, 1.0)))
         cost += part.cost * max(count / 10, 1.0)
-        return Where(tree, part.tree, item.alias, item.reads, node.window), cost
+        about = tree.about * FILTER_SHARE
+        return Where(tree, part.tree, item.alias, item.reads, node.window, about=about), cost
