@@ -21,7 +21,7 @@ from trellis.analysis.schema import Schema
 from trellis.analysis.segments import bind_segments
 from trellis.execution import loading
 from trellis.execution.chunks import Chunk
-from trellis.execution.segments.conditions import Conditions
+from trellis.execution.segments.conditions import SegmentTester
 from trellis.execution.segments.finder import Finder
 from trellis.execution.segments.matcher import SegmentMatcher
 from trellis.execution.segments.rows import Rows
@@ -51,9 +51,9 @@ class Prepared:
         """Fresh rows: nothing derived from them is kept from an earlier run."""
         return Finder(self.plan, _no_choice).rows(self.offsets, self.slots)
 
-    def conditions(self, rows: Rows) -> Conditions:
+    def conditions(self, rows: Rows) -> SegmentTester:
         """The conditions over rows."""
-        return Conditions(rows, self.plan.conditions, self.program, self.plan.program.depth, {})
+        return SegmentTester(rows, self.plan.conditions, self.program, self.plan.program.depth, {})
 
     def choose(self, choices: Choices, costs: Costs | None = None) -> tuple[ChosenTree, SegmentStatistics, float]:
         """The tree for some choices, the statistics, and the seconds that both took."""
@@ -73,7 +73,7 @@ class Prepared:
         return matches.starts, matches.ends, time.perf_counter() - began
 
 
-def _no_choice(plan: SegmentScan, rows: Rows, conditions: Conditions) -> PhysicalNode:
+def _no_choice(plan: SegmentScan, rows: Rows, conditions: SegmentTester) -> PhysicalNode:
     raise AssertionError("the tree is given")
 
 

@@ -7,7 +7,7 @@ import pytest
 from trellis.algebra.expression import Identifier
 from trellis.errors import QuerySyntaxError, Span
 from trellis.languages.cursor import cursor_over
-from trellis.languages.lexer import Kind, tokenize
+from trellis.languages.lexer import TokenKind, tokenize
 
 
 def texts(source: str) -> list[str]:
@@ -56,7 +56,7 @@ WORDS = [
 @pytest.mark.parametrize("word", WORDS)
 def test_words_are_words(word: str) -> None:
     [token] = tokenize(word)
-    assert token.kind is Kind.WORD
+    assert token.kind is TokenKind.WORD
     assert token.keyword == word.upper()
     assert token.identifier == Identifier(word)
     assert token.variable == word.upper()
@@ -64,7 +64,7 @@ def test_words_are_words(word: str) -> None:
 
 def test_quoted_names() -> None:
     [token] = tokenize("`a``B`")
-    assert token.kind is Kind.QUOTED
+    assert token.kind is TokenKind.QUOTED
     assert token.identifier == Identifier("a`B", quoted=True)
     assert token.variable == "a`B"
     assert token.keyword == ""
@@ -90,7 +90,7 @@ def test_what_is_not_closed(source: str, place: int) -> None:
 
 
 def test_unknown_characters_are_kept_for_the_parser_to_refuse() -> None:
-    assert tokenize("1.a")[0].kind is Kind.OTHER
+    assert tokenize("1.a")[0].kind is TokenKind.OTHER
 
 
 def test_cursor() -> None:

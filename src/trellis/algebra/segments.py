@@ -16,10 +16,10 @@ __all__ = [
     "WHOLE_MATCH",
     "Choices",
     "Function",
-    "Present",
     "Price",
     "Read",
     "SegmentCondition",
+    "SegmentRow",
     "SegmentScan",
     "SegmentValue",
     "Threshold",
@@ -60,8 +60,8 @@ class Read:
 
 
 @dataclass(frozen=True, slots=True)
-class Present:
-    """Whether the row of a `Read` exists."""
+class SegmentRow:
+    """A row of a segment, as `Read` finds it. As a value: whether it exists."""
 
     variable: str
     from_first: bool
@@ -79,7 +79,7 @@ class Function:
     constants: tuple[float, ...] = ()
 
 
-SegmentValue: TypeAlias = Read | Present | Function
+SegmentValue: TypeAlias = Read | SegmentRow | Function
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +141,7 @@ class SegmentScan:
     scales: tuple[float, ...]
     program: ProgramSpec
     tracked: tuple[str, ...]
-    places: tuple[Present, ...]
+    places: tuple[SegmentRow, ...]
     values: tuple[Function, ...]
     outputs: tuple[tuple[str, Output], ...]
     wanted: Wanted

@@ -18,7 +18,7 @@ from trellis.algebra.expression import (
 )
 from trellis.errors import QuerySyntaxError, Span, UnsupportedError
 from trellis.languages.cursor import Cursor
-from trellis.languages.lexer import Kind
+from trellis.languages.lexer import TokenKind
 from trellis.languages.precedence import Level, Parse, raw, wrapped
 from trellis.languages.special_forms import parse_special_form
 from trellis.languages.subqueries import at_subquery, quote_group
@@ -55,10 +55,10 @@ def parse_call(cursor: Cursor, parse: Parse) -> Expression | None:
     elif word == "EXISTS" and at_subquery(cursor):
         call = Raw((f"EXISTS {quote_group(cursor)}",), cursor.since(start))
     else:
-        plain = names[0].kind is Kind.WORD
+        plain = names[0].kind is TokenKind.WORD
         special = parse_special_form(cursor, parse, word, start) if plain and word else None
         if special is None:
-            name = ".".join(token.text.lower() if token.kind is Kind.WORD else token.text for token in names)
+            name = ".".join(token.text.lower() if token.kind is TokenKind.WORD else token.text for token in names)
             special = Call(name, _arguments(cursor, parse, word), cursor.since(start))
         call = special
         if cursor.at_words("FILTER") and cursor.symbol(1) == "(":

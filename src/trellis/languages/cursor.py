@@ -7,7 +7,7 @@ from typing import NoReturn
 
 from trellis.errors import QuerySyntaxError, Span
 from trellis.languages.edits import Edit, quote
-from trellis.languages.lexer import Kind, Token, tokenize
+from trellis.languages.lexer import Token, TokenKind, tokenize
 
 __all__ = ["MAX_DEPTH", "Cursor", "cursor_over"]
 
@@ -86,9 +86,9 @@ class Cursor:
     def symbol(self, ahead: int = 0) -> str:
         """A symbol further on; empty if there is none."""
         token = self.peek(ahead)
-        return token.text if token is not None and token.kind is Kind.SYMBOL else ""
+        return token.text if token is not None and token.kind is TokenKind.SYMBOL else ""
 
-    def kind(self, ahead: int = 0) -> Kind | None:
+    def kind(self, ahead: int = 0) -> TokenKind | None:
         """The kind of a token further on."""
         token = self.peek(ahead)
         return None if token is None else token.kind
@@ -132,7 +132,7 @@ class Cursor:
     def expect_parameter(self) -> Token:
         """Read a parameter, `:name`; the token of its name."""
         self.expect_symbol(":")
-        if self.kind() is not Kind.WORD:
+        if self.kind() is not TokenKind.WORD:
             self.fail("the name of a parameter")
         return self.next()
 
@@ -146,7 +146,7 @@ class Cursor:
         token = self.peek() or self._end
         if token is None:
             problem = f"The text ends here, expected {expected}."
-        elif token.kind is Kind.OTHER:
+        elif token.kind is TokenKind.OTHER:
             problem = f"Cannot read `{token.text}`, expected {expected}."
         else:
             problem = f"Expected {expected}, found `{token.text}`."
@@ -208,9 +208,9 @@ def cursor_over(text: str) -> Cursor:
 
 
 def _characters(token: Token) -> Iterator[Token]:
-    if token.kind is not Kind.SYMBOL:
+    if token.kind is not TokenKind.SYMBOL:
         yield token
         return
     for offset, character in enumerate(token.text):
         start = token.span.start + offset
-        yield Token(Kind.SYMBOL, character, Span(start, start + 1))
+        yield Token(TokenKind.SYMBOL, character, Span(start, start + 1))

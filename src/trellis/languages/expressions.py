@@ -21,7 +21,7 @@ from trellis.algebra.expression import (
 from trellis.errors import QuerySyntaxError, Span, UnsupportedError
 from trellis.languages.calls import parse_call
 from trellis.languages.cursor import MAX_DEPTH, Cursor, cursor_over
-from trellis.languages.lexer import Kind, attach_text
+from trellis.languages.lexer import TokenKind, attach_text
 from trellis.languages.literals import parse_literal, parse_type
 from trellis.languages.precedence import BINARY, LIKE_WORDS, Level, raw, wrapped
 from trellis.languages.subqueries import at_subquery, continues_query, quote_group
@@ -129,7 +129,7 @@ def _predicate(cursor: Cursor, left: Expression, start: Span) -> Expression:
         right = _parse(cursor, Level.COMPARISON)
         escape: tuple[str, ...] = ()
         if cursor.accept("ESCAPE"):
-            if cursor.kind() is not Kind.STRING:
+            if cursor.kind() is not TokenKind.STRING:
                 cursor.fail("the escape character as a string")
             escape = (" ESCAPE ", cursor.next().text)
         result = raw(cursor.since(start), "(", *wrapped(left), f" {word} ", *wrapped(right), *escape, ")")

@@ -20,7 +20,7 @@ from sqlglot.errors import TokenError
 from trellis.algebra.expression import Identifier
 from trellis.errors import QuerySyntaxError, Span, TrellisError
 
-__all__ = ["Kind", "Token", "attach_text", "tokenize"]
+__all__ = ["Token", "TokenKind", "attach_text", "tokenize"]
 
 _WORD = re.compile(r"\w+")
 _NUMBER = re.compile(r"(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?(?:BD|[LSYDF])?", re.IGNORECASE)
@@ -33,7 +33,7 @@ _CLOSED = re.compile(
 _BAD_HEX = re.compile(r"x.[0-9a-f]*[^0-9a-f'\"].*", re.DOTALL | re.IGNORECASE)
 
 
-class Kind(Enum):
+class TokenKind(Enum):
     """What a token is."""
 
     WORD = "word"
@@ -48,7 +48,7 @@ class Kind(Enum):
 class Token:
     """A token, its text being exactly what stands in the source."""
 
-    kind: Kind
+    kind: TokenKind
     text: str
     span: Span
 
@@ -56,24 +56,24 @@ class Token:
     @cached_property
     def keyword(self) -> str:
         """The word in upper case; empty if the token is not an unquoted word."""
-        return self.text.upper() if self.kind is Kind.WORD else ""
+        return self.text.upper() if self.kind is TokenKind.WORD else ""
 
     @property
     def is_name(self) -> bool:
         """Whether the token can name something."""
-        return self.kind is Kind.WORD or self.kind is Kind.QUOTED
+        return self.kind is TokenKind.WORD or self.kind is TokenKind.QUOTED
 
     @property
     def identifier(self) -> Identifier:
         """The name that the token writes."""
-        if self.kind is Kind.QUOTED:
+        if self.kind is TokenKind.QUOTED:
             return Identifier(self.text[1:-1].replace("``", "`"), quoted=True)
         return Identifier(self.text)
 
     @property
     def variable(self) -> str:
         """The token as the name of a variable: upper case unless quoted."""
-        return self.identifier.text if self.kind is Kind.QUOTED else self.text.upper()
+        return self.identifier.text if self.kind is TokenKind.QUOTED else self.text.upper()
 
 
 def tokenize(text: str) -> list[Token]:
@@ -83,15 +83,15 @@ def tokenize(text: str) -> list[Token]:
     for span in _spans(text):
         source = text[span.start : span.end]
         kind = _kind_of(source)
-        if kind is Kind.SYMBOL:
+        if kind is TokenKind.SYMBOL:
             symbols.append(span)
             continue
         tokens.extend(_symbols(text, symbols))
         symbols.clear()
-        if kind is Kind.NUMBER and source[0] != "." and _follows_point(tokens, span):
+        if kind is TokenKind.NUMBER and source[0] != "." and _follows_point(tokens, span):
             span = Span(tokens.pop().span.start, span.end)
             source = text[span.start : span.end]
-        if kind is Kind.OTHER and source[0].isalpha() and source[-1].isalnum():
+        if kind is TokenKind.OTHER and source[0].isalpha() and source[-1].isalnum():
             tokens.extend(_words(source, span))
         else:
             tokens.append(Token(kind, source, span))
@@ -137,28 +137,28 @@ def _unclosed(text: str) -> Span:
     return Span(0, len(text))
 
 
-def _kind_of(source: str) -> Kind:
+def _kind_of(source: str) -> TokenKind:
     if source[0] == "`":
-        return Kind.QUOTED if len(source) > 2 else Kind.OTHER
+        return TokenKind.QUOTED if len(source) > 2 else TokenKind.OTHER
     if _STRING.fullmatch(source):
-        return Kind.STRING
+        return TokenKind.STRING
     if _NUMBER.fullmatch(source):
-        return Kind.NUMBER
+        return TokenKind.NUMBER
     if _WORD.fullmatch(source):
-        return Kind.WORD
+        return TokenKind.WORD
     if not any(character.isalnum() or character.isspace() for character in source) and source[0] not in "'\"":
-        return Kind.SYMBOL
-    return Kind.OTHER
+        return TokenKind.SYMBOL
+    return TokenKind.OTHER
 
 
 def _words(source: str, span: Span) -> Iterator[Token]:
     """The single words of a group such as `ORDER BY`; what is not made of words stays whole."""
     words = list(_WORD.finditer(source))
     if "".join(source.split()) != "".join(word.group() for word in words):
-        yield Token(Kind.OTHER, source, span)
+        yield Token(TokenKind.OTHER, source, span)
         return
     for word in words:
-        yield Token(Kind.WORD, word.group(), Span(span.start + word.start(), span.start + word.end()))
+        yield Token(TokenKind.WORD, word.group(), Span(span.start + word.start(), span.start + word.end()))
 
 
 def _symbols(text: str, spans: list[Span]) -> Iterator[Token]:
@@ -171,7 +171,7 @@ def _symbols(text: str, spans: list[Span]) -> Iterator[Token]:
             runs.append(span)
     for run in runs:
         for symbol in _SYMBOL.finditer(text, run.start, run.end):
-            yield Token(Kind.SYMBOL, symbol.group(), Span(symbol.start(), symbol.end()))
+            yield Token(TokenKind.SYMBOL, symbol.group(), Span(symbol.start(), symbol.end()))
 
 
 def _follows_point(tokens: list[Token], span: Span) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from trellis.algebra.expression import Literal
 from trellis.languages.cursor import Cursor
-from trellis.languages.lexer import Kind
+from trellis.languages.lexer import TokenKind
 
 __all__ = ["INTERVAL_UNITS", "parse_literal", "parse_type"]
 
@@ -68,16 +68,16 @@ def _closing(cursor: Cursor, ahead: int, opening: str, closing: str) -> int:
 
 def _literal_text(cursor: Cursor) -> str | None:
     word = cursor.keyword()
-    if cursor.kind() is Kind.NUMBER:
+    if cursor.kind() is TokenKind.NUMBER:
         return cursor.next().text
-    if cursor.kind() is Kind.STRING:
+    if cursor.kind() is TokenKind.STRING:
         count = 1
-        while cursor.kind(count) is Kind.STRING:
+        while cursor.kind(count) is TokenKind.STRING:
             count += 1
         return cursor.read(count)
     if word in _CONSTANTS and cursor.symbol(1) not in (".", "("):
         return cursor.next().keyword
-    if word in _TYPED and cursor.kind(1) is Kind.STRING:
+    if word in _TYPED and cursor.kind(1) is TokenKind.STRING:
         return f"{cursor.next().keyword} {cursor.next().text}"
     if word == "INTERVAL":
         return _interval(cursor)
@@ -86,7 +86,7 @@ def _literal_text(cursor: Cursor) -> str | None:
 
 def _interval(cursor: Cursor) -> str | None:
     """`INTERVAL '1' DAY`, `INTERVAL '1-2' YEAR TO MONTH`, `INTERVAL '1 day 2 hours'`, `INTERVAL 1 DAY 2 HOURS`."""
-    if cursor.kind(1) is Kind.STRING and cursor.keyword(2) not in INTERVAL_UNITS:
+    if cursor.kind(1) is TokenKind.STRING and cursor.keyword(2) not in INTERVAL_UNITS:
         return f"{cursor.next().keyword} {cursor.next().text}"
     if not _amount(cursor, 1):
         return None  # A column called interval.
@@ -102,5 +102,5 @@ def _interval(cursor: Cursor) -> str | None:
 def _amount(cursor: Cursor, ahead: int) -> int:
     """How many tokens a value with its unit takes, 0 if none comes."""
     sign = cursor.symbol(ahead) in ("+", "-")
-    value = cursor.kind(ahead + sign) in (Kind.NUMBER, Kind.STRING)
+    value = cursor.kind(ahead + sign) in (TokenKind.NUMBER, TokenKind.STRING)
     return 2 + sign if value and cursor.keyword(ahead + sign + 1) in INTERVAL_UNITS else 0

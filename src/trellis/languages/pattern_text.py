@@ -23,7 +23,7 @@ from trellis.algebra.pattern import (
 )
 from trellis.errors import QuerySyntaxError, Span, UnsupportedError
 from trellis.languages.cursor import MAX_DEPTH, Cursor, cursor_over
-from trellis.languages.lexer import Kind, attach_text
+from trellis.languages.lexer import TokenKind, attach_text
 
 __all__ = ["MAX_COUNT", "parse_pattern", "parse_pattern_text"]
 
@@ -176,7 +176,7 @@ def _count(cursor: Cursor) -> int | CountParameter | None:
     if cursor.symbol() == ":":
         return CountParameter(cursor.expect_parameter().text, cursor.since(start))
     token = cursor.peek()
-    if token is None or token.kind is not Kind.NUMBER:
+    if token is None or token.kind is not TokenKind.NUMBER:
         return None
     if not (token.text.isascii() and token.text.isdigit()):
         cursor.fail("a whole number")

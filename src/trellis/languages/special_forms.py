@@ -5,7 +5,7 @@ from __future__ import annotations
 from trellis.algebra.expression import Expression
 from trellis.errors import Span
 from trellis.languages.cursor import Cursor
-from trellis.languages.lexer import Kind
+from trellis.languages.lexer import TokenKind
 from trellis.languages.literals import parse_type
 from trellis.languages.precedence import Level, Parse, raw, wrapped
 
@@ -33,7 +33,7 @@ def parse_special_form(cursor: Cursor, parse: Parse, word: str, start: Span) -> 
         return _with_words(cursor, parse, word, ("PLACING", "FROM", "FOR"), start)
     if word == "POSITION" and _has_word(cursor, "IN"):
         return _position(cursor, parse, start)
-    if word in _WITH_UNIT and cursor.kind(1) is Kind.WORD and cursor.symbol(2) == "," and _commas(cursor) == 2:
+    if word in _WITH_UNIT and cursor.kind(1) is TokenKind.WORD and cursor.symbol(2) == "," and _commas(cursor) == 2:
         cursor.next()
         pieces: list[str | Expression] = [f"{word}({cursor.next().text.upper()}"]
         while cursor.accept_symbol(","):

@@ -13,7 +13,7 @@ from trellis.algebra.statement import MatchClause, Statement
 from trellis.errors import QuerySyntaxError, Span, UnsupportedError
 from trellis.languages.cursor import Cursor
 from trellis.languages.edits import Edit, quote
-from trellis.languages.lexer import Kind, Token, attach_text, tokenize
+from trellis.languages.lexer import Token, TokenKind, attach_text, tokenize
 from trellis.languages.match_recognize import parse_clause
 
 __all__ = ["parse_statement"]
@@ -53,7 +53,7 @@ class _Reading:
         return self.tokens[index].keyword if 0 <= index < len(self.tokens) else ""
 
     def symbol(self, index: int) -> str:
-        inside = 0 <= index < len(self.tokens) and self.tokens[index].kind is Kind.SYMBOL
+        inside = 0 <= index < len(self.tokens) and self.tokens[index].kind is TokenKind.SYMBOL
         return self.tokens[index].text if inside else ""
 
     def is_name(self, index: int) -> bool:
@@ -109,7 +109,7 @@ def _match_brackets(tokens: list[Token]) -> dict[int, int]:
     partners = {}
     opened: list[int] = []
     for index, token in enumerate(tokens):
-        if token.kind is not Kind.SYMBOL:
+        if token.kind is not TokenKind.SYMBOL:
             continue
         if token.text in _BRACKETS:
             opened.append(index)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from trellis.languages.cursor import Cursor
-from trellis.languages.lexer import Kind
+from trellis.languages.lexer import TokenKind
 
 __all__ = ["at_subquery", "continues_query", "quote_group"]
 
@@ -17,7 +17,7 @@ def at_subquery(cursor: Cursor) -> bool:
         return True
     # These may be names of columns too: a query goes on with a name, a bracket or a value.
     return word in ("WITH", "FROM", "VALUES", "TABLE") and (
-        cursor.is_name(2) or cursor.symbol(2) in ("(", "{") or cursor.kind(2) in (Kind.NUMBER, Kind.STRING)
+        cursor.is_name(2) or cursor.symbol(2) in ("(", "{") or cursor.kind(2) in (TokenKind.NUMBER, TokenKind.STRING)
     )
 
 

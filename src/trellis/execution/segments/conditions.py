@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from trellis.algebra.segments import Function, Present, Read, SegmentCondition, SegmentValue
+from trellis.algebra.segments import Function, Read, SegmentCondition, SegmentRow, SegmentValue
 from trellis.errors import DataError
 from trellis.execution.segments.functions import Environment, UserFunction, evaluate_function
 from trellis.execution.segments.rows import Rows
@@ -21,7 +21,7 @@ from trellis.kernels.expressions import evaluate_rows
 from trellis.kernels.room import new_track, new_work
 from trellis.kernels.vectors import evaluate_columns
 
-__all__ = ["Conditions", "read_value", "row_of"]
+__all__ = ["SegmentTester", "read_value", "row_of"]
 
 # Every value is read from the column of its segment: the "current row" of the program.
 _PLACES = Places(
@@ -41,7 +41,7 @@ _NO_AGGREGATES = Aggregates(
 
 
 @dataclass(slots=True)
-class Conditions:
+class SegmentTester:
     """The conditions of a plan over the rows of a chunk."""
 
     rows: Rows
@@ -126,7 +126,7 @@ def read_value(
     match value:
         case Function():
             return evaluate_function(rows, value, environment, index, lengths, users)
-        case Present(variable=variable, from_first=from_first, offset=offset, shift=shift):
+        case SegmentRow(variable=variable, from_first=from_first, offset=offset, shift=shift):
             found = row_of(rows, environment[variable], from_first, offset, shift)
             return (found >= 0).astype(np.int64), np.ones(len(found), np.bool_)
         case Read(slot=slot, variable=variable, from_first=from_first, offset=offset, shift=shift):

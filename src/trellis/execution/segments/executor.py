@@ -23,7 +23,7 @@ from trellis.algebra.windows import Window
 from trellis.errors import ResourceError
 from trellis.execution.segments import sets
 from trellis.execution.segments.bindings import hull
-from trellis.execution.segments.conditions import Conditions
+from trellis.execution.segments.conditions import SegmentTester
 from trellis.execution.segments.functions import Extent
 from trellis.execution.segments.generate import generate, needs_index
 from trellis.execution.segments.joins import join, pad
@@ -58,7 +58,7 @@ class Executor:
     """
 
     rows: Rows
-    conditions: Conditions
+    conditions: SegmentTester
     budget: int
     reach: int = 1
     spent: int = 0
@@ -105,7 +105,7 @@ class Executor:
         if zoom is None:
             return self._run(node, space, wanted)
         known = self.conditions
-        conditions = Conditions(zoom.rows, known.conditions, known.program, known.depth, known.users)
+        conditions = SegmentTester(zoom.rows, known.conditions, known.program, known.depth, known.users)
         inner = Executor(zoom.rows, conditions, self.budget, self.reach, self.spent, actual=self.actual)
         result = zoom.back(inner._run(node, zoom.space, wanted))
         self.spent = inner.spent

@@ -12,7 +12,7 @@ from trellis.algebra.query import Boundary, SkipTo, Wanted
 from trellis.algebra.segments import Price, SegmentScan
 from trellis.algebra.statistics import SegmentStatistics
 from trellis.errors import DataError
-from trellis.execution.segments.conditions import Conditions, row_of
+from trellis.execution.segments.conditions import SegmentTester, row_of
 from trellis.execution.segments.executor import Executor
 from trellis.execution.segments.functions import Extent, UserFunction
 from trellis.execution.segments.rows import Rows
@@ -61,7 +61,7 @@ class Finder:
         found: list[Segments] = []
         spent = 0
         for part, space, base in self._slices(rows):
-            conditions = Conditions(part, self.plan.conditions, program, self.plan.program.depth, self.users)
+            conditions = SegmentTester(part, self.plan.conditions, program, self.plan.program.depth, self.users)
             if self.tree is None:
                 self.tree = self.choose(self.plan, sample_segments(self.plan, part, conditions), self.prices()).tree
             executor = Executor(part, conditions, self.plan.budget, self.plan.reach, spent)

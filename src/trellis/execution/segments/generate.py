@@ -10,9 +10,9 @@ import numpy as np
 from trellis.algebra.physical_tree import Generate
 from trellis.algebra.segments import Function
 from trellis.execution.segments import sets
-from trellis.execution.segments.conditions import Conditions
+from trellis.execution.segments.conditions import SegmentTester
 from trellis.execution.segments.functions import Extent, is_built
-from trellis.execution.segments.scans import Scan, find_scan
+from trellis.execution.segments.scans import ConditionScan, find_scan
 from trellis.execution.segments.sets import Segments
 from trellis.execution.segments.spaces import Space, clip, fits, unordered
 from trellis.kernels.arrays import Ints
@@ -71,7 +71,7 @@ def generate(executor: Executor, node: Generate, space: Space) -> Segments:
     return Segments((starts, ends))
 
 
-def needs_index(conditions: Conditions, node: Generate) -> bool:
+def needs_index(conditions: SegmentTester, node: Generate) -> bool:
     """Whether a generator would have to build an index over all rows first."""
     values = [value for number in node.conditions for value in conditions.conditions[number].values]
     return any(isinstance(value, Function) and not is_built(conditions.rows, value) for value in values)
@@ -87,7 +87,7 @@ def _pairs(executor: Executor, space: Space) -> list[Extent] | _Blocks:
     return _Blocks(space, sums)
 
 
-def _scanned(executor: Executor, space: Space, scan: Scan) -> Iterator[Extent]:
+def _scanned(executor: Executor, space: Space, scan: ConditionScan) -> Iterator[Extent]:
     """What passes a scan, for some anchors at a time."""
     sums = np.zeros(len(space) + 1, np.int64)
     np.cumsum(space.high - space.low + 1, out=sums[1:])

@@ -8,7 +8,7 @@ from trellis.algebra.logical_tree import Leaf, walk_all
 from trellis.algebra.segments import SegmentScan
 from trellis.algebra.statistics import SegmentStatistics
 from trellis.algebra.windows import Window
-from trellis.execution.segments.conditions import Conditions
+from trellis.execution.segments.conditions import SegmentTester
 from trellis.execution.segments.rows import Rows
 from trellis.execution.segments.spaces import Space, clip, full_space
 from trellis.kernels.arrays import Ints
@@ -22,7 +22,7 @@ _STARTS = 1 << 14
 _SAMPLED_ROWS = 200_000
 
 
-def sample_segments(plan: SegmentScan, rows: Rows, conditions: Conditions) -> SegmentStatistics:
+def sample_segments(plan: SegmentScan, rows: Rows, conditions: SegmentTester) -> SegmentStatistics:
     """Test the conditions of all leaves on random segments within their windows."""
     random = np.random.default_rng(0)
     cells: dict[Window, float] = {}

@@ -8,15 +8,15 @@ import numpy as np
 
 from trellis.algebra.physical_tree import Generate
 from trellis.algebra.segments import Threshold
-from trellis.execution.segments.conditions import Conditions
+from trellis.execution.segments.conditions import SegmentTester
 from trellis.execution.segments.functions import MOMENTS, column_pair, moment_index
 from trellis.execution.segments.rows import Rows
 from trellis.kernels import scans
 from trellis.kernels.arrays import Ints
 
-__all__ = ["Scan", "find_scan"]
+__all__ = ["ConditionScan", "find_scan"]
 
-Scan = Callable[[bool, Ints, Ints, Ints, Ints, Ints], int]
+ConditionScan = Callable[[bool, Ints, Ints, Ints, Ints, Ints], int]
 """`scan(by_end, anchors, low, high, starts, ends)` writes the segments that pass, and says how many these are."""
 
 _STEPS = {
@@ -27,7 +27,7 @@ _STEPS = {
 }
 
 
-def find_scan(conditions: Conditions, node: Generate) -> Scan | None:
+def find_scan(conditions: SegmentTester, node: Generate) -> ConditionScan | None:
     """The scan of the first condition of a generator."""
     threshold = conditions.conditions[node.conditions[0]].threshold
     rows = conditions.rows
@@ -49,7 +49,7 @@ def _is_plain(rows: Rows, slot: int) -> bool:
     return rows.once(("plain?", slot), lambda: bool(np.isfinite(rows.slots.floats[slot][rows.slots.known[slot]]).all()))
 
 
-def _scan_rows(rows: Rows, threshold: Threshold) -> Scan:
+def _scan_rows(rows: Rows, threshold: Threshold) -> ConditionScan:
     """Segments of one row, by a truth value of that row."""
     true = (rows.slots.ints[threshold.slots[0]] != 0) & rows.slots.known[threshold.slots[0]]
 
@@ -61,7 +61,7 @@ def _scan_rows(rows: Rows, threshold: Threshold) -> Scan:
     return scan
 
 
-def _scan_steps(rows: Rows, threshold: Threshold) -> Scan:
+def _scan_steps(rows: Rows, threshold: Threshold) -> ConditionScan:
     kind = _STEPS[threshold.step, threshold.turned]
     x, known = rows.slots.floats[threshold.slots[0]], rows.slots.known[threshold.slots[0]]
 
@@ -73,7 +73,7 @@ def _scan_steps(rows: Rows, threshold: Threshold) -> Scan:
     return scan
 
 
-def _scan_moments(rows: Rows, threshold: Threshold) -> Scan:
+def _scan_moments(rows: Rows, threshold: Threshold) -> ConditionScan:
     x, y, known = column_pair(rows, threshold.step, threshold.slots)
     index = moment_index(rows, threshold.step, threshold.slots)
 

@@ -11,7 +11,7 @@ from trellis.algebra.segments import SegmentScan
 from trellis.algebra.trial import Trial
 from trellis.execution import loading
 from trellis.execution.chunks import read_chunks
-from trellis.execution.segments.conditions import Conditions
+from trellis.execution.segments.conditions import SegmentTester
 from trellis.execution.segments.executor import Executor
 from trellis.execution.segments.finder import Choose
 from trellis.execution.segments.functions import UserFunction
@@ -35,7 +35,7 @@ def try_tree(
     matcher = SegmentMatcher(scan, functions, choose)
     dictionary = matcher.dictionary(chunk)
     rows = matcher.finder.rows(chunk.offsets, loading.load_slots(chunk, scan.slots, dictionary))
-    conditions = Conditions(rows, scan.conditions, matcher.program(dictionary), scan.program.depth, functions)
+    conditions = SegmentTester(rows, scan.conditions, matcher.program(dictionary), scan.program.depth, functions)
     chosen = choose(scan, sample_segments(scan, rows, conditions), matcher.finder.prices())
     actual: dict[int, tuple[int, int]] | None = None
     if run:

@@ -19,7 +19,7 @@ class FunctionCost:
     """A function from rows (`fixed` + `row` * rows + `square` * rows²) and from an index (`build` a row, `lookup`).
 
     `per_length`: the index is a table, with an entry for each row and each length. `scanned`: a comparison with a
-    constant is looked up for whole ranges at once.
+    constant is space up for whole ranges at once.
     """
 
     fixed: float

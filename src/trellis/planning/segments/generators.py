@@ -10,7 +10,7 @@ from trellis.algebra.physical_tree import ChosenTree, Generate
 from trellis.algebra.segments import Choices, Function, SegmentCondition
 from trellis.algebra.statistics import SegmentStatistics
 from trellis.planning.segments.costs import Costs
-from trellis.planning.segments.search_spaces import Looked, Spaces
+from trellis.planning.segments.search_spaces import SearchSpace, Spaces
 
 __all__ = ["Generators", "by_cost"]
 
@@ -39,15 +39,15 @@ class Generators:
                     key = (value.name, value.slots)
                     self.users[key] = self.users.get(key, 0) + 1
 
-    def best(self, node: Leaf, looked: Looked, kinds: tuple[bool, ...], one_pass: float) -> ChosenTree:
+    def best(self, node: Leaf, space: SearchSpace, kinds: tuple[bool, ...], one_pass: float) -> ChosenTree:
         """The cheapest generator of a leaf; `kinds` of sets it may give, `one_pass` over a band costs so much."""
         costs = self.costs
-        pairs = self.spaces.candidates(node.window, looked)
-        found = self.spaces.found(node, looked)
+        pairs = self.spaces.candidates(node.window, space)
+        found = self.spaces.found(node, space)
         length = self.spaces.cards.length(node.window)
         options: list[ChosenTree] = []
         indexed = [number for number in node.conditions if self._has_index(number)]
-        anchors = self.spaces.anchors(looked)
+        anchors = self.spaces.anchors(space)
         for index in (True, False) if indexed else (False,):
             if indexed and self.choices.generator and index != (self.choices.generator == "index"):
                 continue
@@ -59,13 +59,13 @@ class Generators:
                 passed *= self.statistics.share((number,), node.window)
                 if index:
                     lengths = min(node.window.most or self.statistics.longest, self.statistics.longest)
-                    cost += costs.build(condition, self.spaces.rows_in(looked), lengths) / self._sharing(condition)
-            if looked.kind == "end":
+                    cost += costs.build(condition, self.spaces.rows_in(space), lengths) / self._sharing(condition)
+            if space.kind == "end":
                 cost += found * costs.sort
             for dense in kinds:
                 if not dense:
                     more = found * costs.pair + (0.0 if node.conditions else pairs * costs.pair)
-                elif looked.kind == "full" or (looked.kind == "start" and not node.conditions):
+                elif space.kind == "full" or (space.kind == "start" and not node.conditions):
                     more = one_pass + (found * costs.bit if node.conditions else 0.0)
                 elif False in kinds:
                     continue  # a band for a few rows would be nearly empty

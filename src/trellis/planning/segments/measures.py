@@ -6,9 +6,8 @@ from dataclasses import dataclass, field
 
 from trellis.algebra import expression as e
 from trellis.algebra.expression import Expression
-from trellis.algebra.scan import Gather, Number, Output, Value
-from trellis.algebra.scan import Present as PresentOutput
-from trellis.algebra.segments import WHOLE_MATCH, Function, Present
+from trellis.algebra.scan import Gather, Number, Output, Present, Value
+from trellis.algebra.segments import WHOLE_MATCH, Function, SegmentRow
 from trellis.planning.segments.values import SegmentValues
 
 __all__ = ["SegmentMeasures"]
@@ -19,7 +18,7 @@ class SegmentMeasures:
     """Collects the outputs of the worker."""
 
     values: SegmentValues
-    places: dict[Present, int] = field(default_factory=dict)
+    places: dict[SegmentRow, int] = field(default_factory=dict)
     functions: dict[Function, int] = field(default_factory=dict)
     outputs: dict[Output, str] = field(default_factory=dict)
 
@@ -28,7 +27,7 @@ class SegmentMeasures:
         match measure:
             case e.At(value=value, place=place):
                 variable = WHOLE_MATCH if place.variables is None else next(iter(place.variables))
-                return self._read(value, Present(variable, place.from_first, place.offset, place.shift))
+                return self._read(value, SegmentRow(variable, place.from_first, place.offset, place.shift))
             case e.SegmentCall():
                 return self._function(measure)
             case e.MatchNumber():
@@ -43,7 +42,7 @@ class SegmentMeasures:
     def _output(self, output: Output) -> e.Column:
         return e.Column((self.outputs.setdefault(output, f"__m{len(self.outputs)}"),))
 
-    def _read(self, value: Expression, place: Present) -> Expression:
+    def _read(self, value: Expression, place: SegmentRow) -> Expression:
         number = self.places.setdefault(place, len(self.places))
 
         def read(node: Expression) -> Expression:
@@ -54,7 +53,7 @@ class SegmentMeasures:
         if isinstance(value, e.Column):
             return read(value)
         # A variable without a segment is NULL, whatever the function would make of NULLs.
-        return e.Case(((self._output(PresentOutput(number)), read(value)),))
+        return e.Case(((self._output(Present(number)), read(value)),))
 
     def _function(self, node: e.SegmentCall) -> Expression:
         function, _, _ = self.values.function(node, lambda name: WHOLE_MATCH if name is None else name)

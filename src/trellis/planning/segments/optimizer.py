@@ -47,7 +47,7 @@ from trellis.errors import UnsupportedError
 from trellis.planning.segments.cardinalities import FILTER_SHARE, Cardinalities, distinct, distinct_rows
 from trellis.planning.segments.costs import Costs
 from trellis.planning.segments.generators import Generators, by_cost
-from trellis.planning.segments.search_spaces import EVERYWHERE, Looked, Spaces
+from trellis.planning.segments.search_spaces import EVERYWHERE, SearchSpace, Spaces
 
 __all__ = ["optimize"]
 
@@ -94,32 +94,32 @@ class _Optimizer:
 
     # Nodes.
 
-    def best(self, node: LogicalNode, looked: Looked) -> ChosenTree:
+    def best(self, node: LogicalNode, space: SearchSpace) -> ChosenTree:
         """The cheapest tree of a node in a space."""
-        key = (id(node), *looked.rounded())
+        key = (id(node), *space.rounded())
         if key not in self._memo:
-            self._memo[key] = self._best(node, looked)
+            self._memo[key] = self._best(node, space)
         return self._memo[key]
 
-    def _best(self, node: LogicalNode, looked: Looked) -> ChosenTree:
+    def _best(self, node: LogicalNode, space: SearchSpace) -> ChosenTree:
         match node:
             case Leaf():
-                return self.generators.best(node, looked, self._dense(), self._pass(looked))
+                return self.generators.best(node, space, self._dense(), self._pass(space))
             case Both():
-                return self._both(node, looked)
+                return self._both(node, space)
             case Chain(parts=parts):
-                chosen = self._chain(node, 0, len(parts) - 1, looked)
+                chosen = self._chain(node, 0, len(parts) - 1, space)
                 tested = {number for numbers in filters_in(chosen.tree) for number in numbers}
-                return self._finished(chosen, node, looked, tuple(n for n in node.filters if n not in tested))
+                return self._finished(chosen, node, space, tuple(n for n in node.filters if n not in tested))
             case Either(parts=parts):
-                chosen = self.best(parts[0], looked)
+                chosen = self.best(parts[0], space)
                 for part in parts[1:]:
-                    chosen = self._union(chosen, self.best(part, looked), node, looked)
-                return self._finished(chosen, node, looked, node.filters)
+                    chosen = self._union(chosen, self.best(part, space), node, space)
+                return self._finished(chosen, node, space, node.filters)
             case Without():
-                return self._without(node, looked)
+                return self._without(node, space)
             case Loop():
-                return self._loop(node, looked)
+                return self._loop(node, space)
 
     def _dense(self, tree: PhysicalNode | None = None, *more: PhysicalNode) -> tuple[bool, ...]:
         """The kinds of sets that may be used: bits only where they fit, and where nobody asks for variables inside."""
@@ -131,103 +131,103 @@ class _Optimizer:
             return (False,)
         return (True, False)
 
-    def _pass(self, looked: Looked) -> float:
+    def _pass(self, space: SearchSpace) -> float:
         """One pass over all words of a band; in a small space over those of its rows."""
-        return self.spaces.rows_in(looked) * self.words * self.costs.word
+        return self.spaces.rows_in(space) * self.words * self.costs.word
 
     # And.
 
-    def _both(self, node: Both, looked: Looked) -> ChosenTree:
+    def _both(self, node: Both, space: SearchSpace) -> ChosenTree:
         parts = node.parts
         order = range(len(parts))
         if self.choices.order == "right":
             order = range(len(parts) - 1, -1, -1)
         if self.choices.order or len(parts) > _SUBSETS:
             done = [order[0]]
-            chosen = self.best(parts[order[0]], looked)
+            chosen = self.best(parts[order[0]], space)
             for i in order[1:]:
-                chosen = self._meet(chosen, tuple(parts[k] for k in done), parts[i], node, looked)
+                chosen = self._meet(chosen, tuple(parts[k] for k in done), parts[i], node, space)
                 done.append(i)
-            return self._finished(chosen, node, looked, node.filters)
-        best: dict[int, ChosenTree] = {1 << i: self.best(part, looked) for i, part in enumerate(parts)}
+            return self._finished(chosen, node, space, node.filters)
+        best: dict[int, ChosenTree] = {1 << i: self.best(part, space) for i, part in enumerate(parts)}
         for subset in range(1, 1 << len(parts)):
             for i in range(len(parts)):
                 rest = subset & ~(1 << i)
                 if not subset >> i & 1 or not rest:
                     continue
                 done_parts = tuple(part for k, part in enumerate(parts) if rest >> k & 1)
-                chosen = self._meet(best[rest], done_parts, parts[i], node, looked)
+                chosen = self._meet(best[rest], done_parts, parts[i], node, space)
                 if subset not in best or chosen.cost < best[subset].cost:
                     best[subset] = chosen
-        return self._finished(best[(1 << len(parts)) - 1], node, looked, node.filters)
+        return self._finished(best[(1 << len(parts)) - 1], node, space, node.filters)
 
     def _meet(
-        self, done: ChosenTree, parts: tuple[LogicalNode, ...], part: LogicalNode, node: Both, looked: Looked
+        self, done: ChosenTree, parts: tuple[LogicalNode, ...], part: LogicalNode, node: Both, space: SearchSpace
     ) -> ChosenTree:
         """Add one part to those that are done."""
         costs = self.costs
-        cells = self.spaces.candidates(node.window, looked)
+        cells = self.spaces.candidates(node.window, space)
         found = cells * self.cards.share_of(parts)
         both = cells * self.cards.share_of((*parts, part))
         options: list[ChosenTree] = []
         if self.choices.join != "merge":
-            probed = self.best(part, Looked("exact", found))
+            probed = self.best(part, SearchSpace("exact", found))
             cost = done.cost + probed.cost + found * costs.probe
             if gives_bits(done.tree):
-                cost += self._pass(looked) + found * costs.bit
+                cost += self._pass(space) + found * costs.bit
             options.append(ChosenTree(cost, Meet(done.tree, probed.tree, "right", node.window, False, about=both)))
         if self.choices.join != "probe":
-            other = self.best(part, looked)
+            other = self.best(part, space)
             for dense in self._dense(done.tree, other.tree):
                 cost = done.cost + other.cost + costs.call
-                counts = (found, self.spaces.found(part, looked))
+                counts = (found, self.spaces.found(part, space))
                 for tree, count in zip((done.tree, other.tree), counts, strict=True):
-                    cost += self._as(tree, dense, count, looked)
-                    cost += self._pass(looked) if dense else count * costs.merge
+                    cost += self._as(tree, dense, count, space)
+                    cost += self._pass(space) if dense else count * costs.merge
                 options.append(ChosenTree(cost, Meet(done.tree, other.tree, "merge", node.window, dense, about=both)))
         return min(options, key=by_cost)
 
-    def _as(self, tree: PhysicalNode, dense: bool, count: float, looked: Looked) -> float:
+    def _as(self, tree: PhysicalNode, dense: bool, count: float, space: SearchSpace) -> float:
         """Nanoseconds to bring the result of a tree into the form that is wanted."""
         if gives_bits(tree) == dense:
             return 0.0
-        return self._pass(looked) + count * self.costs.bit
+        return self._pass(space) + count * self.costs.bit
 
-    def _entered(self, looked: Looked) -> float:
+    def _entered(self, space: SearchSpace) -> float:
         """What an operator costs before it does anything: limits for all rows, or a copy of the few that matter."""
-        rows, every = self.spaces.rows_in(looked), self.spaces.rows
-        if looked.kind == "full" or rows >= every:
+        rows, every = self.spaces.rows_in(space), self.spaces.rows
+        if space.kind == "full" or rows >= every:
             return rows * self.costs.row
         # To find the few, all are passed over once.
         return rows * self.costs.copy + every * self.costs.row / 2
 
     # Concatenation.
 
-    def _chain(self, node: Chain, first: int, last: int, looked: Looked) -> ChosenTree:
+    def _chain(self, node: Chain, first: int, last: int, space: SearchSpace) -> ChosenTree:
         """The cheapest tree of some neighbouring parts of a chain."""
         if first == last:
-            return self.best(node.parts[first], looked)
-        key = (id(node), first, last, *looked.rounded())
+            return self.best(node.parts[first], space)
+        key = (id(node), first, last, *space.rounded())
         if key in self._memo:
             return self._memo[key]
         window = self.cards.window(node, first, last)
         options: list[ChosenTree] = []
         if self._pads(node, first):
-            options += self._pad(node, first + 1, last, looked, window, before=node.parts[first])
+            options += self._pad(node, first + 1, last, space, window, before=node.parts[first])
         if self._pads(node, last):
-            options += self._pad(node, first, last - 1, looked, window, after=node.parts[last])
+            options += self._pad(node, first, last - 1, space, window, after=node.parts[last])
         for cut in self._cuts(first, last):
             if self._pads(node, cut) and first < cut < last:
-                options += self._joins(node, (first, cut - 1), (cut + 1, last), looked, window, node.parts[cut])
+                options += self._joins(node, (first, cut - 1), (cut + 1, last), space, window, node.parts[cut])
             elif self._pads(node, cut + 1) and first < cut + 1 < last:
-                options += self._joins(node, (first, cut), (cut + 2, last), looked, window, node.parts[cut + 1])
+                options += self._joins(node, (first, cut), (cut + 2, last), space, window, node.parts[cut + 1])
             else:
-                options += self._joins(node, (first, cut), (cut + 1, last), looked, window, None)
+                options += self._joins(node, (first, cut), (cut + 1, last), space, window, None)
         if not options:  # a wild part beside one that may be left out
             for cut in self._cuts(first, last):
-                options += self._joins(node, (first, cut), (cut + 1, last), looked, window, None)
+                options += self._joins(node, (first, cut), (cut + 1, last), space, window, None)
         chosen = min(options, key=by_cost)
-        chosen = self._filtered(chosen, node, first, last, looked, window)
+        chosen = self._filtered(chosen, node, first, last, space, window)
         self._memo[key] = chosen
         return chosen
 
@@ -249,24 +249,24 @@ class _Optimizer:
         node: Chain,
         first: int,
         last: int,
-        looked: Looked,
+        space: SearchSpace,
         window: Window,
         before: LogicalNode | None = None,
         after: LogicalNode | None = None,
     ) -> list[ChosenTree]:
         if all(node.optional[first : last + 1]):
             return []
-        below = self.spaces.right(looked) if before is not None else self.spaces.left(looked)
+        below = self.spaces.right(space) if before is not None else self.spaces.left(space)
         inner = self._chain(node, first, last, below)
         count = self.spaces.share(self.cards.part((node, first, last)), self.cards.window(node, first, last), below)
-        out = self.spaces.share(self.cards.cells(window), window, looked)
+        out = self.spaces.share(self.cards.cells(window), window, space)
         sizes = [part.wild if isinstance(part, Leaf) else 0 for part in (before, after)]
-        about = self._about(node, first - (before is not None), last + (after is not None), looked)
+        about = self._about(node, first - (before is not None), last + (after is not None), space)
         options = []
         for dense in self._dense(inner.tree):
-            cost = inner.cost + self.costs.call + self._as(inner.tree, dense, count, looked)
-            cost += 4 * self._pass(looked) if dense else out * (self.costs.pair + self.costs.sort)
-            cost += self._entered(looked)
+            cost = inner.cost + self.costs.call + self._as(inner.tree, dense, count, space)
+            cost += 4 * self._pass(space) if dense else out * (self.costs.pair + self.costs.sort)
+            cost += self._entered(space)
             options.append(ChosenTree(cost, Pad(inner.tree, sizes[0], sizes[1], window, dense, about=about)))
         return options
 
@@ -275,7 +275,7 @@ class _Optimizer:
         node: Chain,
         left: tuple[int, int],
         right: tuple[int, int],
-        looked: Looked,
+        space: SearchSpace,
         window: Window,
         between: LogicalNode | None,
     ) -> list[ChosenTree]:
@@ -284,21 +284,21 @@ class _Optimizer:
         wild = between.wild if isinstance(between, Leaf) else 0
         if wild and (left_optional or right_optional):
             return []
-        about = self._about(node, left[0], right[1], looked)
+        about = self._about(node, left[0], right[1], space)
         options: list[ChosenTree] = []
         for method in self._methods():
             if (method == "right" and left_optional) or (method == "left" and right_optional):
                 method = "merge"
-            sides = self._sides(node, left, right, looked, method, wild)
+            sides = self._sides(node, left, right, space, method, wild)
             (one, one_count), (other, other_count) = sides
             for dense in self._dense(one.tree, other.tree):
                 cost = one.cost + other.cost + self.costs.call
-                cost += self._as(one.tree, dense, one_count, looked) + self._as(other.tree, dense, other_count, looked)
-                cost += self._link(one_count, other_count, window, dense, wild, looked)
-                cost += self._entered(looked)
+                cost += self._as(one.tree, dense, one_count, space) + self._as(other.tree, dense, other_count, space)
+                cost += self._link(one_count, other_count, window, dense, wild, space)
+                cost += self._entered(space)
                 if method != "merge":
                     cost += self.costs.probe * (one_count if method == "right" else other_count)
-                    cost += self.costs.row * self.spaces.rows_in(looked)
+                    cost += self.costs.row * self.spaces.rows_in(space)
                 options.append(
                     ChosenTree(
                         cost,
@@ -318,9 +318,9 @@ class _Optimizer:
                 )
         return options
 
-    def _about(self, node: Chain, first: int, last: int, looked: Looked) -> float:
+    def _about(self, node: Chain, first: int, last: int, space: SearchSpace) -> float:
         """How many segments some neighbouring parts of a chain have in a space."""
-        return self.spaces.share(self.cards.part((node, first, last)), self.cards.window(node, first, last), looked)
+        return self.spaces.share(self.cards.part((node, first, last)), self.cards.window(node, first, last), space)
 
     def _methods(self) -> tuple[str, ...]:
         match self.choices.join:
@@ -333,10 +333,10 @@ class _Optimizer:
                 return ("merge", "right", "left")
 
     def _sides(
-        self, node: Chain, left: tuple[int, int], right: tuple[int, int], looked: Looked, method: str, wild: int
+        self, node: Chain, left: tuple[int, int], right: tuple[int, int], space: SearchSpace, method: str, wild: int
     ) -> tuple[tuple[ChosenTree, float], tuple[ChosenTree, float]]:
         """Both sides with the numbers of segments that they give, the probed one where the other one leads."""
-        spaces = {"left": self.spaces.left(looked), "right": self.spaces.right(looked)}
+        spaces = {"left": self.spaces.left(space), "right": self.spaces.right(space)}
         counts: dict[str, float] = {}
         for side, part in (("left", left), ("right", right)):
             whole = self.cards.part((node, *part))
@@ -348,25 +348,25 @@ class _Optimizer:
                 reach = self.cards.length(node.window)
                 anchors = distinct(anchors * reach, self.spaces.rows)
             part = left if method == "left" else right
-            spaces[method] = Looked("end" if method == "left" else "start", anchors)
+            spaces[method] = SearchSpace("end" if method == "left" else "start", anchors)
             led = self.spaces.share(self.cards.part((node, *part)), self.cards.window(node, *part), spaces[method])
             counts[method] = min(counts[method], led)
         one = self._chain(node, *left, spaces["left"])
         two = self._chain(node, *right, spaces["right"])
         return (one, counts["left"]), (two, counts["right"])
 
-    def _link(self, left: float, right: float, window: Window, dense: bool, wild: int, looked: Looked) -> float:
+    def _link(self, left: float, right: float, window: Window, dense: bool, wild: int, space: SearchSpace) -> float:
         costs = self.costs
         if dense:
-            return left * self.words * costs.shift + (6 if wild else 4) * self._pass(looked)
-        starts = max(distinct(right, self.spaces.rows), 1.0) if looked.kind == "full" else self.spaces.rows_in(looked)
-        each = right / max(self.spaces.rows_in(looked), starts) * (self.cards.length(window) if wild else 1.0)
+            return left * self.words * costs.shift + (6 if wild else 4) * self._pass(space)
+        starts = max(distinct(right, self.spaces.rows), 1.0) if space.kind == "full" else self.spaces.rows_in(space)
+        each = right / max(self.spaces.rows_in(space), starts) * (self.cards.length(window) if wild else 1.0)
         joined = left * each
-        out = min(joined, self.spaces.candidates(window, looked))
+        out = min(joined, self.spaces.candidates(window, space))
         return (left + right) * costs.link + joined * costs.link + out * costs.pair
 
     def _filtered(
-        self, chosen: ChosenTree, node: Chain, first: int, last: int, looked: Looked, window: Window
+        self, chosen: ChosenTree, node: Chain, first: int, last: int, space: SearchSpace, window: Window
     ) -> ChosenTree:
         """Conditions between variables are tested as soon as all of these are joined."""
         numbers = [n for n in node.filters if self._covers(node, n, first, last)]
@@ -374,7 +374,7 @@ class _Optimizer:
         numbers = [number for number in numbers if number not in applied]
         if not numbers:
             return chosen
-        count = self._about(node, first, last, looked)
+        count = self._about(node, first, last, space)
         cost = sum(self.costs.condition(self.conditions[n], self.cards.length(window), False) for n in numbers)
         about = count * FILTER_SHARE ** len(numbers)
         return ChosenTree(chosen.cost + count * cost, Filter(chosen.tree, tuple(numbers), window, about=about))
@@ -389,53 +389,53 @@ class _Optimizer:
 
     # The rest.
 
-    def _union(self, left: ChosenTree, right: ChosenTree, node: Either, looked: Looked) -> ChosenTree:
+    def _union(self, left: ChosenTree, right: ChosenTree, node: Either, space: SearchSpace) -> ChosenTree:
         options = []
-        count = self.spaces.found(node, looked)
+        count = self.spaces.found(node, space)
         about = left.tree.about + right.tree.about
         for dense in self._dense(left.tree, right.tree):
             cost = left.cost + right.cost + self.costs.call
-            cost += self._as(left.tree, dense, count / 2, looked) + self._as(right.tree, dense, count / 2, looked)
-            cost += self._pass(looked) if dense else count * self.costs.merge
+            cost += self._as(left.tree, dense, count / 2, space) + self._as(right.tree, dense, count / 2, space)
+            cost += self._pass(space) if dense else count * self.costs.merge
             options.append(ChosenTree(cost, Union(left.tree, right.tree, node.window, dense, about=about)))
         return min(options, key=by_cost)
 
-    def _without(self, node: Without, looked: Looked) -> ChosenTree:
-        pairs = self.spaces.candidates(node.window, looked)
-        about = self.spaces.found(node, looked)
+    def _without(self, node: Without, space: SearchSpace) -> ChosenTree:
+        pairs = self.spaces.candidates(node.window, space)
+        about = self.spaces.found(node, space)
         options = []
         for probe in (False, True):
             if self.choices.negation and probe != (self.choices.negation == "probe"):
                 continue
             if probe and not self.choices.negation and self.choices.join == "merge":
                 continue  # without probes at all
-            body = self.best(node.body, Looked("exact", pairs) if probe else looked)
-            count = self.spaces.found(node.body, looked)
+            body = self.best(node.body, SearchSpace("exact", pairs) if probe else space)
+            count = self.spaces.found(node.body, space)
             for dense in self._dense():
-                cost = body.cost + self.costs.call + self._as(body.tree, dense, count, looked)
-                if dense and not probe and looked.kind in ("full", "start"):
-                    cost += 3 * self._pass(looked)
+                cost = body.cost + self.costs.call + self._as(body.tree, dense, count, space)
+                if dense and not probe and space.kind in ("full", "start"):
+                    cost += 3 * self._pass(space)
                 else:
                     cost += pairs * (self.costs.pair + self.costs.merge) + count * self.costs.merge
                 options.append(ChosenTree(cost, Complement(body.tree, probe, node.window, dense, node.binds, about)))
         return min(options, key=by_cost)
 
-    def _loop(self, node: Loop, looked: Looked) -> ChosenTree:
-        below = self.spaces.inside(looked)
+    def _loop(self, node: Loop, space: SearchSpace) -> ChosenTree:
+        below = self.spaces.inside(space)
         body = self.best(node.body, below)
         count = self.spaces.found(node.body, below)
-        out = self.spaces.found(node, looked)
+        out = self.spaces.found(node, space)
         turns = max(node.least - 1, 0) + (1 if node.most is None else node.most - node.least)
         options = []
         for dense in self._dense(body.tree):
-            cost = body.cost + self.costs.call * (1 + turns) + self._as(body.tree, dense, count, looked)
-            cost += self._entered(looked)
+            cost = body.cost + self.costs.call * (1 + turns) + self._as(body.tree, dense, count, space)
+            cost += self._entered(space)
             if dense:
-                cost += turns * ((count + out) * self.words * self.costs.shift + 3 * self._pass(looked))
+                cost += turns * ((count + out) * self.words * self.costs.shift + 3 * self._pass(space))
                 # A closure looks at every bit.
-                cost += 16 * self._pass(looked) if node.most is None else 0.0
+                cost += 16 * self._pass(space) if node.most is None else 0.0
             else:
-                rows = self.spaces.rows_in(looked)
+                rows = self.spaces.rows_in(space)
                 cost += turns * ((count + out) * self.costs.link * (1 + count / rows) + rows * self.costs.row)
             options.append(
                 ChosenTree(
@@ -445,11 +445,11 @@ class _Optimizer:
         return min(options, key=by_cost)
 
     def _finished(
-        self, chosen: ChosenTree, node: Both | Chain | Either, looked: Looked, filters: tuple[int, ...]
+        self, chosen: ChosenTree, node: Both | Chain | Either, space: SearchSpace, filters: tuple[int, ...]
     ) -> ChosenTree:
         """Add the variables of the whole, and what is tested last."""
         tree, cost = chosen.tree, chosen.cost
-        count = self.spaces.found(node, looked)
+        count = self.spaces.found(node, space)
         if node.binds:
             if tree.window != node.window or tree.binds:
                 tree = Filter(tree, (), node.window, binds=node.binds, about=tree.about)
@@ -479,7 +479,7 @@ class _Optimizer:
     def _nested(
         self, tree: PhysicalNode, cost: float, item: Nested, node: LogicalNode, count: float
     ) -> tuple[PhysicalNode, float]:
-        part = self.best(item.part, Looked("exact", max(count / 10, 1.0)))
+        part = self.best(item.part, SearchSpace("exact", max(count / 10, 1.0)))
         cost += part.cost * max(count / 10, 1.0)
         about = tree.about * FILTER_SHARE
         return Where(tree, part.tree, item.alias, item.reads, node.window, about=about), cost

@@ -1,7 +1,7 @@
 """Conditions between variables are tested where all variables that they read are known.
 
 The body of a quantifier or of a negation is a *scope*: a condition in it sees the variables of its own iteration. A
-variable that its scope does not bind is looked for in the scope around. Before and after, for `A W (B & INC)` where
+variable that its scope does not bind is space for in the scope around. Before and after, for `A W (B & INC)` where
 the condition of INC reads A:
 
     A, W, (B, INC)

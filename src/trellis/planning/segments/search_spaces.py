@@ -10,10 +10,10 @@ from trellis.algebra.logical_tree import LogicalNode
 from trellis.algebra.windows import Window
 from trellis.planning.segments.cardinalities import Cardinalities, distinct
 
-__all__ = ["EVERYWHERE", "Looked", "Spaces"]
+__all__ = ["EVERYWHERE", "SearchSpace", "Spaces"]
 
 
-class Looked(NamedTuple):
+class SearchSpace(NamedTuple):
     """A search space: `full`, so many `start` or `end` rows, or so many segments (`exact`)."""
 
     kind: str
@@ -24,7 +24,7 @@ class Looked(NamedTuple):
         return self.kind, round(math.log2(max(self.amount, 0.01)))
 
 
-EVERYWHERE = Looked("full", 0.0)
+EVERYWHERE = SearchSpace("full", 0.0)
 # Up to this share the rows of a space are taken out of the others.
 _FEW = 0.25
 
@@ -35,67 +35,67 @@ class Spaces:
 
     cards: Cardinalities
     rows: float = field(init=False)
-    _passed: dict[Looked, float] = field(init=False, default_factory=dict)
+    _passed: dict[SearchSpace, float] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         self.rows = float(max(self.cards.statistics.rows, 1))
 
-    def rows_in(self, looked: Looked) -> float:
+    def rows_in(self, space: SearchSpace) -> float:
         """How many rows operators pass over: all, unless the space has few."""
-        if looked.kind == "full":
+        if space.kind == "full":
             return self.rows
-        if looked not in self._passed:
-            covered = max(self.inside(looked).amount, 1.0)
-            self._passed[looked] = covered if covered < self.rows * _FEW else self.rows
-        return self._passed[looked]
+        if space not in self._passed:
+            covered = max(self.inside(space).amount, 1.0)
+            self._passed[space] = covered if covered < self.rows * _FEW else self.rows
+        return self._passed[space]
 
-    def anchors(self, looked: Looked) -> float:
+    def anchors(self, space: SearchSpace) -> float:
         """How many anchors a space has."""
-        return self.rows if looked.kind == "full" else min(looked.amount, self.rows)
+        return self.rows if space.kind == "full" else min(space.amount, self.rows)
 
-    def candidates(self, window: Window, looked: Looked) -> float:
+    def candidates(self, window: Window, space: SearchSpace) -> float:
         """How many segments within a window a space holds."""
         cells = self.cards.cells(window)
-        match looked.kind:
+        match space.kind:
             case "full":
                 return cells
             case "exact":
-                return min(looked.amount, cells)
+                return min(space.amount, cells)
             case _:
-                return cells * min(looked.amount / self.rows, 1.0)
+                return cells * min(space.amount / self.rows, 1.0)
 
-    def found(self, node: LogicalNode, looked: Looked) -> float:
+    def found(self, node: LogicalNode, space: SearchSpace) -> float:
         """How many segments of a node a space holds."""
-        return self.share(self.cards.of(node), node.window, looked)
+        return self.share(self.cards.of(node), node.window, space)
 
-    def share(self, card: float, window: Window, looked: Looked) -> float:
+    def share(self, card: float, window: Window, space: SearchSpace) -> float:
         """How many of so many segments within a window a space holds."""
         cells = max(self.cards.cells(window), 1.0)
-        return card * min(self.candidates(window, looked) / cells, 1.0)
+        return card * min(self.candidates(window, space) / cells, 1.0)
 
-    def left(self, looked: Looked) -> Looked:
-        """Where the left side of a concatenation is looked for."""
-        match looked.kind:
+    def left(self, space: SearchSpace) -> SearchSpace:
+        """Where the left side of a concatenation is space for."""
+        match space.kind:
             case "full" | "start":
-                return looked
+                return space
             case "exact":
-                return Looked("start", distinct(looked.amount, self.rows))
+                return SearchSpace("start", distinct(space.amount, self.rows))
             case _:
-                return self.inside(looked)
+                return self.inside(space)
 
-    def right(self, looked: Looked) -> Looked:
-        """Where the right side of a concatenation is looked for."""
-        match looked.kind:
+    def right(self, space: SearchSpace) -> SearchSpace:
+        """Where the right side of a concatenation is space for."""
+        match space.kind:
             case "full" | "end":
-                return looked
+                return space
             case "exact":
-                return Looked("end", distinct(looked.amount, self.rows))
+                return SearchSpace("end", distinct(space.amount, self.rows))
             case _:
-                return self.inside(looked)
+                return self.inside(space)
 
-    def inside(self, looked: Looked) -> Looked:
-        """Where parts inside of segments are looked for."""
-        if looked.kind == "full":
-            return looked
-        rows = min(looked.amount * min(self.cards.statistics.longest, self.rows), self.rows)
-        return Looked("start", distinct(rows, self.rows))
+    def inside(self, space: SearchSpace) -> SearchSpace:
+        """Where parts inside of segments are space for."""
+        if space.kind == "full":
+            return space
+        rows = min(space.amount * min(self.cards.statistics.longest, self.rows), self.rows)
+        return SearchSpace("start", distinct(rows, self.rows))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from trellis.algebra import expression as e
 from trellis.algebra.expression import Expression, Place
 from trellis.algebra.scan import ProgramSpec, SlotSource
-from trellis.algebra.segments import WHOLE_MATCH, Function, Present, Read, SegmentCondition, SegmentValue
+from trellis.algebra.segments import WHOLE_MATCH, Function, Read, SegmentCondition, SegmentRow, SegmentValue
 from trellis.analysis.types import Kind, Type
 from trellis.errors import BindingError
 from trellis.planning.expressions.columns import Columns
@@ -105,7 +105,7 @@ class SegmentValues:
         value = value_of(Read(self.slot(node.value, type_), *where), type_, text)
         if node.absent is None:
             return value  # type: ignore[no-any-return]
-        present = value_of(Present(*where), _BOOLEAN, "boolean")
+        present = value_of(SegmentRow(*where), _BOOLEAN, "boolean")
         self.columns.types.setdefault(node.absent, text)
         absent = value_of(Read(self.slot(node.absent, type_), "", True), type_, text)
         return e.Case(((present, value),), absent)
