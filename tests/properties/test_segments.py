@@ -31,6 +31,10 @@ from trellis.errors import DataError, UnsupportedError
 from trellis.execution.segments import zoom
 
 batches = st.sampled_from((1, 3, 1000))
+Plan = tuple[Choices, tuple[str, ...]]  # what is forced, and the rules that are off
+plans: st.SearchStrategy[Plan] = st.tuples(
+    choices, st.sampled_from([(), (), ("push_windows",), ("place_filters",), ("push_windows", "place_filters")])
+)
 Found = tuple[Any, ...]  # key, first row, last row, first and last row of each wanted variable
 
 
@@ -39,9 +43,10 @@ def times(factor: int) -> settings:
     return settings(max_examples=settings().max_examples * (1 if numba.config.DISABLE_JIT else factor))
 
 
-def run(case: Case, plan: Choices, batch: int, *clauses: Any) -> list[dict[str, Any]]:
+def run(case: Case, plan: Plan, batch: int, *clauses: Any) -> list[dict[str, Any]]:
     try:
-        return local_segments.run(case.clause(*clauses), case.rows, SCHEMA, {}, plan, batch)
+        forced, off = plan
+        return local_segments.run(case.clause(*clauses), case.rows, SCHEMA, {}, forced, batch, off=off)
     except UnsupportedError:
         assume(not is_circular(case))
         raise
@@ -76,8 +81,8 @@ def matches_of(case: Case) -> dict[int, set[ns.Result]]:
 
 
 @times(6)
-@given(plain_cases(), choices, batches)
-def test_segments(case: Case, plan: Choices, batch: int) -> None:
+@given(plain_cases(), plans, batches)
+def test_segments(case: Case, plan: Plan, batch: int) -> None:
     expected = [
         (key, *span)
         for key, rows in case.series.items()
@@ -87,8 +92,8 @@ def test_segments(case: Case, plan: Choices, batch: int) -> None:
 
 
 @times(3)
-@given(plain_cases(), choices, batches)
-def test_small_spaces(case: Case, plan: Choices, batch: int) -> None:
+@given(plain_cases(), plans, batches)
+def test_small_spaces(case: Case, plan: Plan, batch: int) -> None:
     """Rows of small search spaces are taken out of the others; here of all but the largest."""
     expected = [
         (key, *span)
@@ -100,22 +105,22 @@ def test_small_spaces(case: Case, plan: Choices, batch: int) -> None:
 
 
 @times(4)
-@given(bound_cases(references=False), choices, batches)
-def test_bindings(case: Case, plan: Choices, batch: int) -> None:
+@given(bound_cases(references=False), plans, batches)
+def test_bindings(case: Case, plan: Plan, batch: int) -> None:
     expected = [shown(key, match) for key, matches in matches_of(case).items() for match in matches]
     assert in_order(found(case, run(case, plan, batch))) == in_order(expected)
 
 
 @times(5)
-@given(bound_cases(), choices, batches)
-def test_references(case: Case, plan: Choices, batch: int) -> None:
+@given(bound_cases(), plans, batches)
+def test_references(case: Case, plan: Plan, batch: int) -> None:
     expected = [shown(key, match) for key, matches in matches_of(case).items() for match in matches]
     assert in_order(found(case, run(case, plan, batch))) == in_order(expected)
 
 
 @times(3)
-@given(skip_cases(), choices, batches)
-def test_skips(drawn: tuple[Case, str, tuple[str, ...]], plan: Choices, batch: int) -> None:
+@given(skip_cases(), plans, batches)
+def test_skips(drawn: tuple[Case, str, tuple[str, ...]], plan: Plan, batch: int) -> None:
     case, text, mode = drawn
     clauses = ((), f"AFTER MATCH SKIP {text}")
     try:
@@ -132,8 +137,8 @@ def test_skips(drawn: tuple[Case, str, tuple[str, ...]], plan: Choices, batch: i
 
 
 @times(3)
-@given(measured_cases(), choices, batches)
-def test_measures(drawn: tuple[Case, list[tuple[str | None, str, Evaluate]]], plan: Choices, batch: int) -> None:
+@given(measured_cases(), plans, batches)
+def test_measures(drawn: tuple[Case, list[tuple[str | None, str, Evaluate]]], plan: Plan, batch: int) -> None:
     case, measures = drawn
     expected: dict[Found, list[Any]] = {}
     for key, matches in matches_of(case).items():
