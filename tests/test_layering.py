@@ -158,6 +158,16 @@ def test_libraries_of_extras_are_imported_late() -> None:
     assert not early, "\n".join(early)
 
 
+def test_the_map_in_the_docs_is_that_of_the_table() -> None:
+    sys.path.insert(0, str(SOURCE.parents[1] / "tools"))
+    try:
+        from draw_map import PAGE, redrawn
+    finally:
+        sys.path.pop(0)
+    page = PAGE.read_text(encoding="utf-8")
+    assert page == redrawn(page, MAY_USE), "run python tools/draw_map.py"
+
+
 @pytest.mark.parametrize("file", modules(), ids=lambda file: str(file.relative_to(SOURCE)))
 def test_file(file: Path) -> None:
     assert len(file.read_text(encoding="utf-8").splitlines()) <= LONGEST_FILE, "a concept wants a name"

@@ -202,7 +202,7 @@ class _Planned:
         if isinstance(self.plan.scan, SegmentScan):
             table = sample_rows(self.plan, self.frame, self.session)
             tree = describe_trial(try_tree(self.plan.scan, table, registered(), choose_tree, run=analyze))
-        text = describe_plan(self.query, self.plan, tree, timed=analyze)
+        text = describe_plan(self.query, self.plan, tree)
         return f"{text}\n\n== Counts ==\n{self.counts}" if analyze else text
 
 

@@ -19,15 +19,19 @@ from trellis.planning.describe.before_match import describe_prefilter
 __all__ = ["describe_plan"]
 
 
-def describe_plan(query: Query, plan: Plan, tree: Sequence[str] = (), *, timed: bool = False) -> str:
+# Rules that take less are nobody's concern.
+_SLOW_RULE = 0.1
+
+
+def describe_plan(query: Query, plan: Plan, tree: Sequence[str] = ()) -> str:
     """The query, its conditions, the rules that fired, and the steps of the plan.
 
-    `tree` is the chosen tree of a segment query as lines; `timed` shows how long rules took.
+    `tree` is the chosen tree of a segment query as lines.
     """
     sections = [
         ("Query", str(query).splitlines()),
         ("Conditions", _conditions(plan.scan)),
-        ("Rules", _rules(plan, timed) or ["none fired"]),
+        ("Rules", _rules(plan) or ["none fired"]),
         ("Prefilter", describe_prefilter(plan.before)),
         ("Logical tree", segments.logical_tree(plan.scan.tree) if isinstance(plan.scan, SegmentScan) else []),
         ("Chosen tree", list(tree)),
@@ -36,8 +40,8 @@ def describe_plan(query: Query, plan: Plan, tree: Sequence[str] = (), *, timed: 
     return "\n\n".join("\n".join([f"== {title} ==", *lines]) for title, lines in sections if lines)
 
 
-def _rules(plan: Plan, timed: bool) -> list[str]:
-    return [f"{fired}{f' ({fired.seconds * 1e3:.1f} ms)' if timed else ''}" for fired in plan.rules]
+def _rules(plan: Plan) -> list[str]:
+    return [f"{fired}{f' ({fired.seconds:.1f} s)' if fired.seconds > _SLOW_RULE else ''}" for fired in plan.rules]
 
 
 def _conditions(scan: Scan) -> list[str]:
