@@ -49,7 +49,7 @@ def changes(rule: str, query: str, hints: str) -> list[str]:
     return [line for line in lines if not line.startswith("@@")]
 
 
-@pytest.mark.parametrize(("rule", "query", "hints", "change"), cases())
+@pytest.mark.parametrize(("rule", "query", "hints", "change"), list(cases()))
 def test_rule(rule: str, query: str, hints: str, change: str) -> None:
     found = changes(rule, query, hints)
     assert found, "the rule does not fire"

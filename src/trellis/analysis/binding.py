@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from trellis.algebra import expression as e
 from trellis.algebra.expression import Expression, Identifier, Place
+from trellis.algebra.literals import read_number
 from trellis.analysis.schema import Schema
 from trellis.errors import BindingError, Span, UnsupportedError
 
@@ -238,8 +239,8 @@ class Binder:
         match node.offset:
             case None:
                 return default
-            case e.Literal(text=text) if text.rstrip("LlSsYy").isdigit():
-                offset: object = int(text.rstrip("LlSsYy"))
+            case e.Literal(text=text):
+                offset: object = read_number(text)
             case e.Parameter(name=name):
                 offset = self.parameters.get(name)
             case _:

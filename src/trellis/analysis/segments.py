@@ -11,10 +11,11 @@ from difflib import get_close_matches
 from trellis.algebra import expression as e
 from trellis.algebra.bound import BoundQuery, BoundWindow
 from trellis.algebra.expression import Expression, Place
+from trellis.algebra.literals import interval_micros, read_number
 from trellis.algebra.pattern import Exclude, walk
 from trellis.analysis.binding import Binder
 from trellis.analysis.source import Source
-from trellis.analysis.windows import bind_window, interval_micros, within_window
+from trellis.analysis.windows import bind_window, within_window
 from trellis.errors import BindingError, Span, UnsupportedError
 
 __all__ = ["SEGMENT_FUNCTIONS", "bind_segments", "segment_functions"]
@@ -305,12 +306,13 @@ def _literal(value: object) -> str | None:
 
 def _whole(expression: Expression, parameters: Mapping[str, object]) -> int | None:
     match expression:
-        case e.Literal(text=text) if text.isdigit():
-            return int(text)
+        case e.Literal(text=text):
+            value: object = read_number(text)
         case e.Parameter(name=name):
             value = parameters.get(name)
-            return value if isinstance(value, int) and not isinstance(value, bool) else None
-    return None
+        case _:
+            return None
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 def _between(value: Expression, window: BoundWindow) -> Expression:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from datetime import timedelta
 from decimal import Decimal, InvalidOperation
@@ -10,20 +9,12 @@ from decimal import Decimal, InvalidOperation
 from trellis.algebra import expression as e
 from trellis.algebra.bound import BoundWindow
 from trellis.algebra.expression import Expression
+from trellis.algebra.literals import MICROSECONDS, interval_micros, read_number
 from trellis.algebra.query import SortKey
 from trellis.errors import BindingError, UnsupportedError
 
-__all__ = ["UNITS", "bind_window", "interval_micros", "within_window"]
+__all__ = ["bind_window", "within_window"]
 
-UNITS = {
-    "MICROSECOND": 1,
-    "MILLISECOND": 1_000,
-    "SECOND": 1_000_000,
-    "MINUTE": 60_000_000,
-    "HOUR": 3_600_000_000,
-    "DAY": 86_400_000_000,
-    "WEEK": 604_800_000_000,
-}
 _FORMS = "The forms are window(), window(n), window(lo, hi), window(col, size, UNIT) and window(col, lo, hi, UNIT)."
 
 
@@ -73,7 +64,7 @@ def _bound(argument: Expression, parameters: Mapping[str, object]) -> Decimal | 
         case e.Literal(text=text) if text.upper() == "NULL":
             return None
         case e.Literal(text=text):
-            value = text.upper().rstrip("LSYDF").removesuffix("B") if text[:1].isdigit() or text[:1] == "." else text
+            value = read_number(text)
         case e.Parameter(name=name) if name in parameters:
             value = parameters[name]
             if value is None:
@@ -111,29 +102,14 @@ def _unit(argument: Expression) -> int:
         case e.Literal(text=text):
             name = text.strip("'").upper()
     for unit in (name, name.removesuffix("S")):
-        if unit in UNITS:
-            return UNITS[unit]
+        if unit in MICROSECONDS:
+            return MICROSECONDS[unit]
     months = name.removesuffix("S") in ("MONTH", "QUARTER", "YEAR")
     raise BindingError(
         f"{name or 'This'} is not a unit of a window.",
-        cure="Months and years differ in length: use DAY." if months else f"The units are {', '.join(UNITS)}.",
+        cure="Months and years differ in length: use DAY." if months else f"The units are {', '.join(MICROSECONDS)}.",
         span=argument.span,
     )
-
-
-def interval_micros(text: str) -> int | None:
-    """The microseconds of a literal `INTERVAL 'n' UNIT` or `INTERVAL 'd h:m:s' DAY TO SECOND`; None for others."""
-    clock = re.fullmatch(r"INTERVAL '(-?)(\d+) (\d+):(\d+):(\d+)(?:\.(\d{1,6}))?' DAY TO SECOND", text, re.IGNORECASE)
-    if clock:
-        days, hours, minutes, seconds = (int(clock[place]) for place in (2, 3, 4, 5))
-        micros = (((days * 24 + hours) * 60 + minutes) * 60 + seconds) * 1_000_000
-        micros += int((clock[6] or "").ljust(6, "0"))
-        return -micros if clock[1] else micros
-    words = text.replace("'", " ").split()
-    if len(words) != 3 or words[0].upper() != "INTERVAL" or not words[1].lstrip("-").isdigit():
-        return None
-    unit = words[2].upper().removesuffix("S")
-    return int(words[1]) * UNITS[unit] if unit in UNITS else None
 
 
 def within_window(

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import math
 from datetime import timedelta
-from decimal import ROUND_CEILING, Decimal, InvalidOperation
+from decimal import ROUND_CEILING, Decimal
 
 from trellis.algebra import expression as e
 from trellis.algebra.bound import BoundQuery
 from trellis.algebra.expression import Expression
+from trellis.algebra.literals import interval_micros, read_number
 from trellis.algebra.prefilter import Buckets, Scale
 from trellis.analysis.source import Constant
 from trellis.analysis.types import Kind, Type
-from trellis.analysis.windows import interval_micros
 from trellis.planning.expressions.columns import Columns
 
 __all__ = ["bucket_key", "fixed_width", "time_buckets", "width_of"]
@@ -83,12 +83,7 @@ def fixed_width(within: Expression, type_: Type, columns: Columns, constant: Con
 def _written(literal: e.Literal) -> object:
     """The value of a literal that is an interval or a number."""
     micros = interval_micros(literal.text)
-    if micros is not None:
-        return timedelta(microseconds=micros)
-    try:
-        return Decimal(literal.text.upper().rstrip("LSYDF").removesuffix("B"))
-    except InvalidOperation:
-        return None
+    return read_number(literal.text) if micros is None else timedelta(microseconds=micros)
 
 
 def time_buckets(bound: BoundQuery, columns: Columns, constant: Constant) -> Buckets | None:

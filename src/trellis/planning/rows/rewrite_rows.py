@@ -30,13 +30,13 @@ from dataclasses import dataclass, field, replace
 from trellis.algebra import expression as e
 from trellis.algebra import pattern as p
 from trellis.algebra.expression import Expression, Identifier
+from trellis.algebra.literals import in_largest_unit, interval_micros
 from trellis.algebra.query import Boundary, Definition, Query, RowsPerMatch, VariableKind
 
 __all__ = ["reads_segments", "rewrite_rows"]
 
 _SEGMENT = VariableKind.SEGMENT
 _TRUE = e.Literal("TRUE")
-_UNITS = ("SECOND", "MINUTE", "HOUR", "DAY", "WEEK")
 
 
 def reads_segments(query: Query, functions: Mapping[str, int]) -> e.Call | None:
@@ -221,13 +221,11 @@ class _Rewriter:
             return None
         key = keys[0].expression.parts
         plain = {column.parts[-1:] if self._names(column) == {name} else column.parts, first.parts[-1:]}
-        words = text.replace("'", " ").split()
-        if plain != {key} or self._names(first) != {name} or len(words) != 3 or words[0].upper() != "INTERVAL":
+        micros = interval_micros(text)
+        if plain != {key} or self._names(first) != {name} or micros is None or micros < 0:
             return None
-        unit = words[2].upper().removesuffix("S")
-        if unit not in _UNITS or not words[1].isdigit():
-            return None
-        bounds = (e.Literal("0"), e.Literal(words[1]), e.Name((Identifier(unit),)))
+        number, unit = in_largest_unit(micros)
+        bounds = (e.Literal("0"), e.Literal(str(number)), e.Name((Identifier(unit),)))
         return e.Call("window", (e.Name(key), *bounds))
 
     # The segment query.
