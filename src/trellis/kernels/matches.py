@@ -151,11 +151,14 @@ def find_matches(
 
 @inlined
 def _next_start(start: int, end: int, skip: int, skip_to: Bools, automaton: Automaton, path: Shorts) -> int:
-    """Where the search goes on; -1 if the match has no row to skip to, -2 if that row is its first."""
-    if skip == o.SKIP_NEXT:
+    """Where the search goes on; -1 if the match has no row to skip to, -2 if that row is its first.
+
+    After an empty match that is the next row, whatever the clause says: it speaks of the rows of a match.
+    """
+    if skip == o.SKIP_NEXT or end == start:
         return start + 1
     if skip == o.SKIP_PAST_LAST:
-        return max(end, start + 1)
+        return end
     for k in range(end - start):
         at = k if skip == o.SKIP_FIRST else end - start - 1 - k
         if skip_to[automaton.variable[path[at]]]:
