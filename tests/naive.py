@@ -151,10 +151,11 @@ def run_partition(rows: list[Row], columns: list[str], query: NaiveQuery, budget
 
 
 def next_start(match: Match, query: NaiveQuery) -> int:
-    if query.skip == ("NEXT_ROW",):
+    # The clause speaks of the rows of a match. An empty one has none: the search goes on with the next row.
+    if query.skip == ("NEXT_ROW",) or not match.labels:
         return match.start + 1
     if query.skip == ("PAST_LAST_ROW",):
-        return match.start + max(len(match.labels), 1)  # an empty match has no last row, the search moves on by one
+        return match.start + len(match.labels)
     where, var = query.skip
     targets = rows_of(match, var, "FINAL")
     if not targets:
@@ -240,8 +241,10 @@ def repeated(pattern: Pattern, path: Path, search: Search) -> Iterator[Path]:
     if hi is None or hi > 0:
         rest = ("rep", body, max(lo - 1, 0), None if hi is None else hi - 1, greedy)
         for longer in paths(body, path, search):
-            # An iteration beyond the required ones has to consume a row.
-            if lo > 0 or len(longer) > len(path):
+            if may_stop and len(longer) == len(path):
+                # Beyond the required iterations, one that takes no row is the last.
+                yield longer
+            else:
                 yield from repeated(rest, longer, search)
     if may_stop and greedy:
         yield path

@@ -40,6 +40,7 @@ class Op(IntEnum):
     ANCHOR_START = 3
     ANCHOR_END = 4
     ACCEPT = 5
+    FAIL = 6
 
 
 class Search(Enum):

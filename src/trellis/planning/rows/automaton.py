@@ -1,13 +1,14 @@
 """From a pattern to instructions.
 
-SPLIT prefers its first branch: greedy loops go round first, reluctant ones leave first. No cycle of instructions
-consumes nothing: a loop whose body can be empty goes round the non-empty part of the body only (`_pieces`), since an
-iteration beyond the required ones that consumes nothing is no iteration.
+SPLIT prefers its first branch: greedy loops go round first, reluctant ones leave first. Beyond the required iterations,
+one that takes no row is the last. So the body of a loop that can be empty is emitted with two ends (`emit_fresh`): ways
+that took a row lead back to the loop, those that took none lead out of it. No cycle of instructions consumes nothing.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from itertools import permutations
 
 from trellis.algebra import pattern as p
@@ -42,7 +43,7 @@ def backward_order(instructions: tuple[Instruction, ...]) -> tuple[int, ...]:
                 done[pc] = True
                 pending.append((pc, True))
                 instruction = instructions[pc]
-                if instruction.op not in (Op.CONSUME, Op.ACCEPT):
+                if instruction.op not in (Op.CONSUME, Op.ACCEPT, Op.FAIL):
                     pending.append((instruction.x, False))
                     if instruction.op is Op.SPLIT:
                         pending.append((instruction.y, False))
@@ -64,9 +65,20 @@ def next_choices(instructions: tuple[Instruction, ...], pc: int) -> list[int]:
                 found[at] = None
             case Op.SPLIT:
                 pending += [instruction.y, instruction.x]
+            case Op.FAIL:
+                pass
             case _:
                 pending.append(instruction.x)
     return list(found)
+
+
+@dataclass(frozen=True, slots=True)
+class _Leaving:
+    """What is to lead out of a loop: the split before an iteration, and the end of an iteration of no rows."""
+
+    split: int | None
+    empty: int
+    mode: p.Mode
 
 
 @dataclass(slots=True)
@@ -143,11 +155,9 @@ class _Emitter:
         extra = None if most is None else most - least
         if extra == 0:
             return
-        if _is_nullable(body):
-            pieces = [piece for piece, empty in _pieces(body) if not empty]
-            if not pieces:
-                return
-            body = _alt(pieces)
+        if extra != 1 and _is_nullable(body):
+            self.emit_nullable_loop(body, extra, repeat.mode, excluded)
+            return
         if extra is None:
             split = self.add(Instruction(Op.SPLIT))
             self.emit(body, excluded)
@@ -165,6 +175,93 @@ class _Emitter:
         inside, outside = split + 1, self.next()
         self.patch(split, *((inside, outside) if mode is p.Mode.GREEDY else (outside, inside)))
 
+    def emit_nullable_loop(self, body: Pattern, extra: int | None, mode: p.Mode, excluded: bool) -> None:
+        """`extra` iterations at most of a body that can be empty: one that takes no row is the last."""
+        leaving = []
+        for _ in range(1 if extra is None else extra):
+            head = self.next()
+            full, left = self._emit_round(body, mode, excluded)
+            leaving.append(left)
+            for jump in full:
+                self.patch(jump, x=head if extra is None else self.next())
+        for left in leaving:
+            self._leave(left)
+
+    def _emit_round(self, body: Pattern, mode: p.Mode, excluded: bool) -> tuple[list[int], _Leaving]:
+        """An iteration, or none; the jumps of those that took rows, and what is to lead out of the loop."""
+        greedy = mode is p.Mode.GREEDY
+        # Where an iteration of no rows is sure to succeed, it is what leaving the loop would be.
+        split = None if greedy and _is_nullable(body, anchored=False) else self.add(Instruction(Op.SPLIT))
+        full = self.emit_fresh(body, excluded)
+        # A reluctant loop has tried to leave before, and need not try again.
+        empty = self.add(Instruction(Op.JUMP if greedy else Op.FAIL))
+        return full, _Leaving(split, empty, mode)
+
+    def _leave(self, leaving: _Leaving) -> None:
+        """Lead what leaves a loop to the next free place."""
+        if leaving.split is not None:
+            self._set_branches(leaving.split, leaving.mode)
+        if leaving.mode is p.Mode.GREEDY:
+            self.patch(leaving.empty, x=self.next())
+
+    def emit_fresh(self, pattern: Pattern, excluded: bool) -> list[int]:
+        """Instructions that go on at the next free place if they took no row; the jumps of ways that took some.
+
+        A concatenation is emitted twice, for as long as no row is taken, and for later; so is a loop.
+        """
+        if not _is_nullable(pattern):
+            self.emit(pattern, excluded)
+            return [self.add(Instruction(Op.JUMP))]
+        if not variables_of(pattern):
+            self.emit(pattern, excluded)
+            return []
+        match pattern:
+            case p.Exclude(body=body):
+                return self.emit_fresh(body, True)
+            case p.Alt(options=options):
+                return self._emit_fresh_options(options, excluded)
+            case p.Permute(parts=parts):
+                return self._emit_fresh_options(_orders(parts), excluded)
+            case p.Concat(parts=parts):
+                return self._emit_fresh_parts(parts, excluded)
+            case p.Repeat(body=body, mode=mode):
+                least, most = p.counts(pattern)
+                extra = None if most is None else most - least
+                if least > 0:
+                    return self._emit_fresh_parts((*[body] * least, p.Repeat(body, 0, extra, mode)), excluded)
+                full, leaving = self._emit_round(body, mode, excluded)
+                for jump in full:
+                    self.patch(jump, x=self.next())
+                self.emit(p.Repeat(body, 0, None if extra is None else extra - 1, mode), excluded)
+                out = self.add(Instruction(Op.JUMP))
+                self._leave(leaving)
+                return [out]
+            case _:
+                raise AssertionError(f"{pattern} cannot be empty")
+
+    def _emit_fresh_options(self, options: tuple[Pattern, ...], excluded: bool) -> list[int]:
+        full, jumps = [], []
+        for option in options[:-1]:
+            split = self.add(Instruction(Op.SPLIT, x=self.next() + 1))
+            full += self.emit_fresh(option, excluded)
+            jumps.append(self.add(Instruction(Op.JUMP)))
+            self.patch(split, y=self.next())
+        full += self.emit_fresh(options[-1], excluded)
+        for jump in jumps:
+            self.patch(jump, x=self.next())
+        return full
+
+    def _emit_fresh_parts(self, parts: tuple[Pattern, ...], excluded: bool) -> list[int]:
+        full = [self.emit_fresh(part, excluded) for part in parts]
+        empty = self.add(Instruction(Op.JUMP))
+        for part, entering in zip(parts[1:], full, strict=False):
+            for jump in entering:
+                self.patch(jump, x=self.next())
+            self.emit(part, excluded)
+        out = self.add(Instruction(Op.JUMP))
+        self.patch(empty, x=self.next())
+        return [out, *full[-1]]
+
     def emit_permute(self, parts: tuple[Pattern, ...], excluded: bool) -> None:
         """All orders, the order as written first.
 
@@ -173,12 +270,7 @@ class _Emitter:
         A part that can match in several ways spoils that, since the order is preferred before the ways.
         """
         if not all(map(_is_fixed, parts)):
-            if len(parts) > 7:
-                raise UnsupportedError(
-                    "PERMUTE of more than 7 parts needs parts that match in one way only.",
-                    cure="Take quantifiers and alternatives out of PERMUTE, or use fewer parts.",
-                )
-            self.emit_options(tuple(_concat(list(order)) for order in permutations(parts)), excluded)
+            self.emit_options(_orders(parts), excluded)
             return
         everything = frozenset(range(len(parts)))
         entries: dict[frozenset[int], int] = {}
@@ -220,90 +312,42 @@ def _is_fixed(pattern: Pattern) -> bool:
             return False
 
 
-def _is_nullable(pattern: Pattern) -> bool:
-    """Whether the pattern can match without consuming a row."""
+def _is_nullable(pattern: Pattern, *, anchored: bool = True) -> bool:
+    """Whether the pattern can match without consuming a row; if not `anchored`, also where no anchor holds."""
+    nullable = partial(_is_nullable, anchored=anchored)
     match pattern:
         case p.Var():
             return False
-        case p.Empty() | p.Anchor():
+        case p.Empty():
             return True
+        case p.Anchor():
+            return anchored
         case p.Concat(parts=parts) | p.Permute(parts=parts):
-            return all(map(_is_nullable, parts))
+            return all(map(nullable, parts))
         case p.Alt(options=options):
-            return any(map(_is_nullable, options))
+            return any(map(nullable, options))
         case p.Exclude(body=body):
-            return _is_nullable(body)
+            return nullable(body)
         case p.Repeat(body=body, least=least):
-            return least == 0 or _is_nullable(body)
+            return least == 0 or nullable(body)
         case p.And() | p.Not():
             raise _no_automaton()
-
-
-def _pieces(pattern: Pattern) -> list[tuple[Pattern, bool]]:
-    """The pattern as options in order of preference, each of which always (True) or never (False) consumes nothing."""
-    if len(str(pattern)) > LIMIT:
-        raise _too_large()
-    match pattern:
-        case p.Var():
-            return [(pattern, False)]
-        case p.Empty() | p.Anchor():
-            return [(pattern, True)]
-        case p.Alt(options=options):
-            return [piece for option in options for piece in _pieces(option)]
-        case p.Exclude(body=body):
-            return [(p.Exclude(piece), empty) for piece, empty in _pieces(body)]
-        case p.Permute(parts=parts):
-            if len(parts) > 5:
-                raise _too_large()
-            return _pieces(_alt([_concat(list(order)) for order in permutations(parts)]))
-        case p.Concat(parts=parts):
-            return _concat_pieces(parts)
-        case p.And() | p.Not():
-            raise _no_automaton()
-        case p.Repeat(body=body, mode=mode):
-            least, most = p.counts(pattern)
-            extra = None if most is None else most - least
-            if _is_nullable(body):
-                if least > 50:
-                    raise _too_large()
-                inner = [piece for piece, empty in _pieces(body) if not empty]
-                required = [body] * least
-                if inner and extra != 0:
-                    return _concat_pieces((*required, p.Repeat(_alt(inner), 0, extra, mode)))
-                return _concat_pieces(tuple(required))
-            if least > 0:
-                return [(pattern, False)]
-            if most == 0:
-                return [(p.Empty(), True)]
-            some: tuple[Pattern, bool] = (p.Repeat(body, 1, most, mode), False)
-            none: tuple[Pattern, bool] = (p.Empty(), True)
-            return [some, none] if mode is p.Mode.GREEDY else [none, some]
 
 
 def _no_automaton() -> AssertionError:
     return AssertionError("a segment pattern has no automaton")
 
 
-def _too_large() -> UnsupportedError:
-    return UnsupportedError("A loop around a pattern that can be empty is too large.", cure="Simplify its body.")
-
-
-def _concat_pieces(parts: tuple[Pattern, ...]) -> list[tuple[Pattern, bool]]:
-    if not parts:
-        return [(p.Empty(), True)]
-    pieces: list[tuple[Pattern, bool]] = []
-    for first, empty in _pieces(parts[0]):
-        if empty:
-            pieces.extend((_concat([first, rest]), none) for rest, none in _concat_pieces(parts[1:]))
-        else:
-            pieces.append((_concat([first, *parts[1:]]), False))
-    return pieces
+def _orders(parts: tuple[Pattern, ...]) -> tuple[Pattern, ...]:
+    """All orders of the parts of PERMUTE."""
+    if len(parts) > 7:
+        raise UnsupportedError(
+            "PERMUTE of more than 7 parts needs parts that match in one way only.",
+            cure="Take quantifiers and alternatives out of PERMUTE, or use fewer parts.",
+        )
+    return tuple(_concat(list(order)) for order in permutations(parts))
 
 
 def _concat(parts: list[Pattern]) -> Pattern:
     flat = [part for part in parts if not isinstance(part, p.Empty)]
     return flat[0] if len(flat) == 1 else p.Concat(tuple(flat)) if flat else p.Empty()
-
-
-def _alt(options: list[Pattern]) -> Pattern:
-    return options[0] if len(options) == 1 else p.Alt(tuple(options))

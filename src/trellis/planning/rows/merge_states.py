@@ -104,7 +104,7 @@ def _before(
     sets: tuple[frozenset[str] | None, ...],
 ) -> frozenset[Register]:
     match instruction.op:
-        case Op.ACCEPT:
+        case Op.ACCEPT | Op.FAIL:
             return frozenset()
         case Op.SPLIT:
             return live[instruction.x] | live[instruction.y]
