@@ -50,6 +50,16 @@ def run(
 ) -> list[dict[str, Any]]:
     """The result of a MATCH_RECOGNIZE clause over rows, in order of partitions."""
     plan = plan_clause(clause, schema, args=args, **hints)
+    table = sorted_rows(plan, rows, schema)
+    matched: list[dict[str, Any]] = []
+    task = MatchTask(plan.scan, choose=choose_tree)
+    for batch in task(table.to_batches(max_chunksize=batch_rows)):
+        matched.extend(batch.to_pylist())
+    return [{name: evaluate(expression, row) for name, expression in plan.finished} for row in matched]
+
+
+def sorted_rows(plan: Plan, rows: Sequence[Row], schema: Sequence[tuple[str, str]]) -> pa.Table:
+    """What Spark hands to the workers."""
     if plan.before.keep is not None:
         rows = [row for row in rows if evaluate(plan.before.keep, row)]
     projected = [{name: evaluate(expression, row) for name, expression in plan.projected} for row in rows]
@@ -64,12 +74,7 @@ def run(
         name: pa.array([row[name] for row in projected], _arrow_type(type_of(expression, types)))
         for name, expression in expressions.items()
     }
-    table = pa.table(columns) if columns else pa.table({"none": pa.nulls(len(rows))})
-    matched: list[dict[str, Any]] = []
-    task = MatchTask(plan.scan, choose=choose_tree)
-    for batch in task(table.to_batches(max_chunksize=batch_rows)):
-        matched.extend(batch.to_pylist())
-    return [{name: evaluate(expression, row) for name, expression in plan.finished} for row in matched]
+    return pa.table(columns) if columns else pa.table({"none": pa.nulls(len(rows))})
 
 
 def _with_neighbours(

@@ -19,10 +19,14 @@ __all__ = ["Chunk", "read_chunks", "series_starts"]
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """Rows of whole series; series `k` has the rows `offsets[k]` to `offsets[k + 1]`."""
+    """Rows of whole series; series `k` has the rows `offsets[k]` to `offsets[k + 1]`.
+
+    Of a series that comes in several chunks, `gone[k]` rows before these are gone.
+    """
 
     table: pa.Table
     offsets: NDArray[np.int64]
+    gone: NDArray[np.int64] | None = None
 
     def column(self, name: str) -> pa.Array:
         """A column as one array."""

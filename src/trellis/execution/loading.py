@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,13 +14,15 @@ from trellis.algebra.automaton import AggregateSpec, AutomatonScan, Sets, Window
 from trellis.algebra.expression import Place
 from trellis.algebra.scan import SliceSpec, SlotSource
 from trellis.execution.chunks import Chunk
+from trellis.execution.open_series import OpenSeries, rows_ahead, rows_measured
 from trellis.kernels import opcodes as o
-from trellis.kernels.arrays import Aggregates, Automaton, Bools, Ints, Merging, Places, Slots, Starts, Window
+from trellis.kernels.arrays import Aggregates, Automaton, Bools, Edges, Ints, Merging, Places, Slots, Starts, Window
 
 __all__ = [
     "Dictionary",
     "load_aggregates",
     "load_automaton",
+    "load_edges",
     "load_member",
     "load_merging",
     "load_places",
@@ -115,14 +118,27 @@ def load_window(chunk: Chunk, spec: WindowSpec | None) -> Window:
 def load_starts(chunk: Chunk, spec: SliceSpec | None) -> Starts:
     """Where matches of each series, or slice of one, may start."""
     if spec is None:
-        count = len(chunk.offsets) - 1
-        return Starts(_own(chunk.offsets[1:]), np.ones(count, np.int64), np.zeros(0, np.bool_))
+        entries = np.ones(len(chunk.offsets) - 1, np.int64)
+        return Starts(_own(chunk.offsets[:-1]), _own(chunk.offsets[1:]), entries, np.zeros(0, np.bool_))
     part = slice_parts(chunk, spec)
     rows = np.append(0, np.cumsum(part > 0))[chunk.offsets]
     firsts = np.append(0, np.cumsum(part == 2))[chunk.offsets]
     entries = np.diff(firsts) + 1 if spec.resolve else np.ones(len(rows) - 1, np.int64)
     ends = chunk.offsets[:-1] + np.diff(rows)
-    return Starts(_own(ends), _own(np.minimum(entries, np.diff(rows) + 1)), np.zeros(len(part), np.bool_))
+    entries = np.minimum(entries, np.diff(rows) + 1)
+    return Starts(_own(chunk.offsets[:-1]), _own(ends), _own(entries), np.zeros(len(part), np.bool_))
+
+
+def load_edges(plan: AutomatonScan, chunk: Chunk, states: Sequence[OpenSeries], final: Sequence[bool]) -> Edges:
+    """What is known beyond the rows of series that still grow, or of which rows are gone; whole ones have no states."""
+    first, last = chunk.offsets[:-1], chunk.offsets[1:]
+    number = np.ones(len(first), np.int64)
+    if states:
+        first = np.where([state.first == 0 for state in states], first, -1)
+        last = np.where(final, last, -1)
+        number += [state.matches for state in states]
+    ahead = _shorts(rows_ahead(plan))
+    return Edges(_own(first), _own(last), number, ahead, rows_measured(plan), np.zeros(len(number), np.int64))
 
 
 def slice_numbers(chunk: Chunk, spec: SliceSpec) -> Ints:

@@ -30,7 +30,7 @@ from trellis.algebra.expression import Place
 from trellis.algebra.query import RowsPerMatch, SkipTo, VariableKind
 from trellis.algebra.scan import Gather, ListAggregate, ProgramSpec, SlotSource, Value
 from trellis.execution.chunks import Chunk, read_chunks
-from trellis.execution.loading import load_slots
+from trellis.execution.loading import load_edges, load_slots, load_starts
 from trellis.execution.rows.matcher import RowMatcher
 from trellis.execution.segments.warmup import compile_segment_joins, compile_segment_values
 from trellis.kernels import opcodes as o
@@ -110,7 +110,8 @@ def compile_rows() -> None:
     chunk, matcher = _chunk(), RowMatcher(_plan(o.PROGRAM))
     work = new_work(2, 5, 3, 4, True, False)
     slots = load_slots(chunk, matcher.plan.slots, None)
-    matcher.conditions(chunk, slots, matcher.program(None), work, np.zeros(3, np.int64))
+    origins, edges = load_starts(chunk, None), load_edges(matcher.plan, chunk, (), ())
+    matcher.conditions(chunk, slots, matcher.program(None), work, np.zeros(3, np.int64), origins, edges)
 
 
 def compile_measures() -> None:

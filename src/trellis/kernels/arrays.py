@@ -18,6 +18,7 @@ __all__ = [
     "Bools",
     "Bytes",
     "Conditions",
+    "Edges",
     "Floats",
     "Ints",
     "Matches",
@@ -26,6 +27,7 @@ __all__ = [
     "Program",
     "Shorts",
     "Slots",
+    "Starts",
     "Track",
     "Window",
     "Words",
@@ -178,15 +180,35 @@ class Matches(NamedTuple):
 
 
 class Starts(NamedTuple):
-    """Where matches of each series may start: before the row `ends[k]`.
+    """Where matches of each series may start: from the row `begins[k]` on, before the row `ends[k]`.
 
     `entries[k]` is 1 for a whole series: the search begins at its first row. For a slice of one it may begin at any of
     its first rows, since nobody knows yet where the slice before leaves off: `seen` marks the rows it came by.
     """
 
+    begins: Ints
     ends: Ints
     entries: Ints
     seen: Bools
+
+
+class Edges(NamedTuple):
+    """What is known beyond the rows at hand, for each series.
+
+    `first[k]` is the row at which `^` holds, -1 if the series began before the rows at hand. `last[k]` is the row at
+    which `$` holds, -1 if the series is open: more rows may come. `number[k]` is the number of the next match.
+
+    `ahead[v]` is how many rows beyond the row under test the condition of variable `v` looks, `measured` how many rows
+    beyond a match measures look. The search fills in `undecided[k]`: the first row at which rows to come decide
+    whether a match starts there, and which; all starts before it are settled.
+    """
+
+    first: Ints
+    last: Ints
+    number: Ints
+    ahead: Shorts
+    measured: int
+    undecided: Ints
 
 
 class Work(NamedTuple):

@@ -327,19 +327,21 @@ def evaluate_rows(
     places: Places,
     aggregates: Aggregates,
     offsets: Ints,
+    begins: Ints,
+    stops: Ints,
     track: Track,
     work: Work,
     bits: Bools,
     status: Ints,
 ) -> None:
-    """Run a program that looks only at a row and its physical neighbours, for every row of the chunk.
+    """Run a program that looks only at a row and its neighbours, for the rows `begins[k]` to `stops[k]` of each series.
 
     On an error of arithmetic, `status` holds the kind and the row.
     """
     vi, vf, vk = work.vi, work.vf, work.vk
     for series in range(len(offsets) - 1):
         low, high = offsets[series], offsets[series + 1]
-        for row in range(low, high):
+        for row in range(begins[series], stops[series]):
             bits[row] = evaluate(
                 begin,
                 end,

@@ -8,6 +8,7 @@ from trellis.kernels.arrays import (
     Automaton,
     Bools,
     Conditions,
+    Edges,
     Ints,
     Matches,
     Merging,
@@ -21,7 +22,7 @@ from trellis.kernels.arrays import (
     Work,
 )
 from trellis.kernels.compile import inlined, kernel
-from trellis.kernels.search import backtrack, fill_ends, follow_ends
+from trellis.kernels.search import backtrack, fill_ends, fill_unsure, follow_ends
 
 __all__ = ["find_matches"]
 
@@ -30,6 +31,7 @@ __all__ = ["find_matches"]
 def find_matches(
     offsets: Ints,
     origins: Starts,
+    edges: Edges,
     automaton: Automaton,
     conditions: Conditions,
     program: Program,
@@ -42,6 +44,7 @@ def find_matches(
     work: Work,
     by_table: bool,
     ends: Shorts,
+    unsure: Bools,
     path: Shorts,
     skip: int,
     skip_to: Bools,
@@ -54,22 +57,28 @@ def find_matches(
 
     Called again with more room, it goes on where it stopped: `matches.progress` holds the series and the start,
     how many matches and rows were found, the number of the next match, the end of the window, and where this search
-    began.
-    `ends` (for `by_table`) and `path` are room for the longest series.
+    began. In an open series it goes to the first start that is undecided (`edges`).
+    `ends` (for `by_table`), `unsure` (for that in open series) and `path` are room for the longest series.
     """
     width = len(automaton.op)
     progress = matches.progress
+    farthest = 0
+    for variable in range(len(edges.ahead)):
+        farthest = max(farthest, edges.ahead[variable])
     while progress[0] < len(offsets) - 1:
         series = progress[0]
         low, high = offsets[series], offsets[series + 1]
+        is_open = edges.last[series] < 0
         if progress[1] < low:
-            progress[1] = low
-            progress[4] = 1
+            progress[1] = origins.begins[series]
+            progress[4] = edges.number[series]
             progress[5] = low
             progress[6] = low
             steps[0] = budget
             if by_table:
-                fill_ends(low, high, automaton, conditions, ends)
+                fill_ends(series, low, high, automaton, conditions, edges, ends)
+                if is_open:
+                    fill_unsure(low, high, edges.first[series], automaton, conditions, edges, ends, unsure)
             else:
                 for k in range(((high - low + 1) * width >> 3) + 1):
                     work.failed[k] = 0
@@ -92,15 +101,23 @@ def find_matches(
                 if window.active:
                     latest = _latest(start, progress[5], high, window)
                     progress[5] = latest
-                end = follow_ends(start, low, latest, automaton, ends, path)
+                if not is_open:
+                    end = follow_ends(start, low, latest, automaton, ends, path)
+                elif unsure[start - low, 0] if latest == high else latest + farthest > high:
+                    # A window that has ended bounds the search, but not how far its conditions look.
+                    end = o.UNDECIDED
+                else:
+                    end = follow_ends(start, low, latest, automaton, ends, path)
             else:
                 end = backtrack(
+                    series,
                     start,
                     low,
                     high,
                     progress[4],
                     automaton,
                     conditions,
+                    edges,
                     program,
                     slots,
                     places,
@@ -114,10 +131,12 @@ def find_matches(
                 )
                 if end == o.STOPPED:
                     status[1] = max(status[1], start)
-                if end < o.NO_MATCH:
+                if end < o.NO_MATCH and end != o.UNDECIDED:
                     return end
                 if end >= 0:
                     _read_trail(start, steps[1], automaton, work, path)
+            if end == o.UNDECIDED or (is_open and end > start and end + edges.measured > high):
+                break
             if end == o.NO_MATCH:
                 if sliced:
                     origins.seen[start] = True
@@ -144,6 +163,7 @@ def find_matches(
             progress[2] = found + 1
             progress[3] = used + end - start
             progress[4] += 1
+        edges.undecided[series] = min(progress[1], high)
         progress[0] = series + 1
         progress[1] = -1
     return o.DONE

@@ -14,6 +14,10 @@ millions of rows needs no recursion. A state that failed is not entered twice:
 3. If it does (KEYED), the state is (instruction, row, registers): the registers are all that later conditions can
    read. With WITHIN the start belongs to the state too.
 4. States on the trail of a match found did not fail: their marks are taken back (PURE) or all forgotten (KEYED).
+
+A series may be open: more rows are to come. Then a search that asks for a row beyond those at hand, before it has
+found the preferred match, is undecided: `backtrack` stops there, and `fill_unsure` finds the states of the trellis from
+which that would happen.
 """
 
 from __future__ import annotations
@@ -24,7 +28,9 @@ from trellis.kernels import opcodes as o
 from trellis.kernels.arrays import (
     Aggregates,
     Automaton,
+    Bools,
     Conditions,
+    Edges,
     Ints,
     Merging,
     Places,
@@ -39,15 +45,18 @@ from trellis.kernels.compile import inlined, inner
 from trellis.kernels.expressions import evaluate
 from trellis.kernels.tracking import add_row, cut_rows
 
-__all__ = ["backtrack", "fill_ends", "follow_ends"]
+__all__ = ["backtrack", "fill_ends", "fill_unsure", "follow_ends"]
 
 _NEVER = np.int32(2**31 - 1)
 
 
 @inner
-def fill_ends(low: int, high: int, automaton: Automaton, conditions: Conditions, ends: Shorts) -> None:
+def fill_ends(
+    series: int, low: int, high: int, automaton: Automaton, conditions: Conditions, edges: Edges, ends: Shorts
+) -> None:
     """For each instruction and row, the earliest row (exclusive) at which a match from there can end."""
     op, x, y = automaton.op, automaton.x, automaton.y
+    head, tail = edges.first[series], edges.last[series]
     for row in range(high, low - 1, -1):
         at = row - low
         for k in range(len(automaton.backward)):
@@ -65,9 +74,47 @@ def fill_ends(low: int, high: int, automaton: Automaton, conditions: Conditions,
                 end = min(ends[at, x[pc]], ends[at, y[pc]])
             elif kind == o.ACCEPT:
                 end = np.int32(row)
-            elif kind == o.JUMP or (kind == o.ANCHOR_START and row == low) or (kind == o.ANCHOR_END and row == high):
+            elif kind == o.JUMP or (kind == o.ANCHOR_START and row == head) or (kind == o.ANCHOR_END and row == tail):
                 end = ends[at, x[pc]]
             ends[at, pc] = end
+
+
+@inner
+def fill_unsure(
+    low: int,
+    high: int,
+    head: int,
+    automaton: Automaton,
+    conditions: Conditions,
+    edges: Edges,
+    ends: Shorts,
+    unsure: Bools,
+) -> None:
+    """For each instruction and row of an open series, whether a search from there asks for rows that are not there yet.
+
+    That is: before it finds its preferred match, or that there is none. Of the second branch of SPLIT it asks only
+    where the first one leads to no match.
+    """
+    op, x, y = automaton.op, automaton.x, automaton.y
+    for row in range(high, low - 1, -1):
+        at = row - low
+        for k in range(len(automaton.backward)):
+            pc = automaton.backward[k]
+            kind = op[pc]
+            asks = False
+            if kind == o.CONSUME:
+                variable = automaton.variable[pc]
+                if row + edges.ahead[variable] >= high:
+                    asks = True
+                elif conditions.kind[variable] == o.ALWAYS or conditions.bits[conditions.bit[variable], row]:
+                    asks = unsure[at + 1, x[pc]]
+            elif kind == o.SPLIT:
+                asks = unsure[at, x[pc]] or (ends[at, x[pc]] == _NEVER and unsure[at, y[pc]])
+            elif kind == o.ANCHOR_END:
+                asks = row == high
+            elif kind == o.JUMP or (kind == o.ANCHOR_START and row == head):
+                asks = unsure[at, x[pc]]
+            unsure[at, pc] = asks
 
 
 @inner
@@ -94,12 +141,14 @@ def follow_ends(start: int, low: int, latest: int, automaton: Automaton, ends: S
 
 @inner
 def backtrack(
+    series: int,
     start: int,
     low: int,
     high: int,
     match_number: int,
     automaton: Automaton,
     conditions: Conditions,
+    edges: Edges,
     program: Program,
     slots: Slots,
     places: Places,
@@ -111,11 +160,12 @@ def backtrack(
     steps: Ints,
     status: Ints,
 ) -> int:
-    """Search in order of preference; the end of the match, NO_MATCH, STOPPED (see `status`) or NEEDS_ROOM.
+    """Search in order of preference; the end of the match, NO_MATCH, UNDECIDED, STOPPED (see `status`) or NEEDS_ROOM.
 
     `steps[0]` counts down to the end of the budget. The trail of the match stays in `work`, its length in `steps[1]`.
     """
     op, x, y = automaton.op, automaton.x, automaton.y
+    head, tail = edges.first[series], edges.last[series]
     width = len(op)
     choices = 0
     trail = 0
@@ -134,7 +184,7 @@ def backtrack(
             _keep_trail(trail, low, width, merging, window, work)
             steps[1] = trail
             return row
-        if kind == o.JUMP or (kind == o.ANCHOR_START and row == low) or (kind == o.ANCHOR_END and row == high):
+        if kind == o.JUMP or (kind == o.ANCHOR_START and row == head) or (kind == o.ANCHOR_END and row == tail):
             pc = x[pc]
             continue
         if kind == o.SPLIT or kind == o.CONSUME:
@@ -152,8 +202,10 @@ def backtrack(
                     choices += 1
                     pc = x[pc]
                     continue
+                variable = automaton.variable[pc]
+                if tail < 0 and row + edges.ahead[variable] >= high and (row == high or _fits(row, start, window)):
+                    return o.UNDECIDED
                 if row < high and _fits(row, start, window):
-                    variable = automaton.variable[pc]
                     how = conditions.kind[variable]
                     alive = how == o.ALWAYS or (how == o.BIT and conditions.bits[conditions.bit[variable], row])
                     if track.active and (alive or how == o.PROGRAM):
@@ -182,6 +234,8 @@ def backtrack(
                     if status[0] != o.DONE:
                         status[1] = row
                         return o.STOPPED
+        elif kind == o.ANCHOR_END and tail < 0 and row == high:
+            return o.UNDECIDED
         if alive:
             row += 1
             pc = x[pc]

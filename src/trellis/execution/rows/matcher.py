@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -12,9 +13,10 @@ from trellis.algebra.query import RowsPerMatch, SkipTo
 from trellis.errors import DataError, ResourceError, TrellisError
 from trellis.execution import loading
 from trellis.execution.chunks import Chunk
-from trellis.execution.rows.outputs import Found, write_outputs
+from trellis.execution.open_series import OpenSeries, check_resumable, rows_back
+from trellis.execution.rows.outputs import Found, Grown, write_outputs
 from trellis.kernels import opcodes as o
-from trellis.kernels.arrays import Conditions, Ints, Matches, Program, Slots, Work
+from trellis.kernels.arrays import Conditions, Edges, Ints, Matches, Program, Slots, Starts, Work
 from trellis.kernels.expressions import evaluate_rows
 from trellis.kernels.matches import find_matches
 from trellis.kernels.measures import find_aggregates, find_places, label_rows
@@ -67,8 +69,47 @@ class RowMatcher:
         dictionary = self._dictionary(chunk)
         yield from self.measure(chunk, dictionary, self.find(chunk, dictionary))
 
-    def find(self, chunk: Chunk, dictionary: loading.Dictionary | None) -> Matches:
-        """The matches of a chunk."""
+    def resume(
+        self, chunk: Chunk, states: Sequence[OpenSeries], final: Sequence[bool]
+    ) -> tuple[list[pa.RecordBatch], list[OpenSeries]]:
+        """The output rows that are decided, and where the search through each series stands then.
+
+        Of each series the chunk holds the rows from `first` of its state on; if `final`, there will be no more.
+        """
+        check_resumable(self.plan)
+        if chunk.table.num_rows == 0:
+            return [], list(states)
+        base, begun, numbers, shown = (
+            np.array([getattr(state, name) for state in states], np.int64)
+            for name in ("first", "start", "matches", "shown")
+        )
+        to_series = base - chunk.offsets[:-1]
+        chunk = replace(chunk, gone=base)
+        dictionary = self._dictionary(chunk)
+        origins = loading.load_starts(chunk, None)._replace(begins=begun - to_series)
+        edges = loading.load_edges(self.plan, chunk, states, final)
+        matches = self.find(chunk, dictionary, origins, edges)
+        grown = Grown(numbers, shown - to_series, edges.undecided)
+        batches = list(self.measure(chunk, dictionary, matches, grown))
+        count = int(matches.progress[2])
+        starts, stops, owners = matches.starts[:count], matches.stops[:count], matches.owners[:count]
+        seen = np.maximum(grown.shown, grown.undecided)
+        np.maximum.at(seen, owners, np.maximum(stops, starts + 1))
+        undecided, found = edges.undecided + to_series, numbers + np.bincount(owners, minlength=len(states))
+        needed = np.maximum(0, undecided - rows_back(self.plan))
+        columns = (needed, undecided, found, seen + to_series)
+        return batches, [OpenSeries(*values) for values in zip(*(c.tolist() for c in columns), strict=True)]
+
+    def find(
+        self,
+        chunk: Chunk,
+        dictionary: loading.Dictionary | None,
+        origins: Starts | None = None,
+        edges: Edges | None = None,
+    ) -> Matches:
+        """The matches of a chunk, of whole series unless it is said where they begin and end."""
+        origins = loading.load_starts(chunk, self.plan.slices) if origins is None else origins
+        edges = loading.load_edges(self.plan, chunk, (), ()) if edges is None else edges
         plan = self.plan
         status = np.zeros(3, np.int64)
         slots = loading.load_slots(chunk, plan.slots, dictionary)
@@ -77,14 +118,14 @@ class RowMatcher:
         by_table = plan.search is Search.TABLE and longest * width * 4 <= _TABLE_BYTES
         keyed = self.tracked or plan.window is not None
         work = new_work(longest, width, self.merging.width, plan.program.depth, by_table, keyed)
-        conditions = self.conditions(chunk, slots, program, work, status)
+        conditions = self.conditions(chunk, slots, program, work, status, origins, edges)
         self._check(status, chunk)
-        matches = self._search(chunk, conditions, program, slots, work, by_table, longest, status)
+        matches = self._search(chunk, origins, edges, conditions, program, slots, work, by_table, longest, status)
         self._check(status, chunk)
         return matches if plan.slices is None else in_order(matches)
 
     def measure(
-        self, chunk: Chunk, dictionary: loading.Dictionary | None, matches: Matches
+        self, chunk: Chunk, dictionary: loading.Dictionary | None, matches: Matches, grown: Grown | None = None
     ) -> Iterator[pa.RecordBatch]:
         """The output rows of the matches of a chunk."""
         plan = self.plan
@@ -96,9 +137,11 @@ class RowMatcher:
         most = count + (used if mode != o.ONE_ROW else 0) + (chunk.table.num_rows if mode == o.ALL_UNMATCHED else 0)
         row, match, number, seen = (np.empty(most, np.int64) for _ in range(4))
         rows = label_rows(chunk.offsets, starts, stops, owners, paths, self.automaton, mode, row, match, number, seen)
-        if rows == 0:
-            return
         row, match, number, seen = row[:rows], match[:rows], number[:rows], seen[:rows]
+        if grown is not None:
+            row, match, number, seen = grown.output_rows(chunk.offsets, row, match, number, seen)
+        if len(row) == 0:
+            return
         begins = np.append(0, np.cumsum(stops - starts))
         most = int((stops - starts).max(initial=1))
         index = np.empty((len(plan.measure_places), len(row)), np.int64)
@@ -166,6 +209,8 @@ class RowMatcher:
     def _search(
         self,
         chunk: Chunk,
+        origins: Starts,
+        edges: Edges,
         conditions: Conditions,
         program: Program,
         slots: Slots,
@@ -178,15 +223,17 @@ class RowMatcher:
         plan = self.plan
         matches = new_matches(chunk.table.num_rows)
         window = loading.load_window(chunk, plan.window)
-        origins = loading.load_starts(chunk, plan.slices)
         track = new_track(self.member, len(plan.aggregates), longest, self.tracked)
-        ends = np.empty((longest + 1 if by_table else 1, len(plan.instructions)), np.int32)
+        width = len(plan.instructions)
+        ends = np.empty((longest + 1 if by_table else 1, width), np.int32)
+        unsure = np.empty((longest + 1 if by_table and (edges.last < 0).any() else 1, width), np.bool_)
         path = np.empty(longest, np.int32)
         steps = np.zeros(2, np.int64)
         while True:
             outcome = find_matches(
                 chunk.offsets,
                 origins,
+                edges,
                 self.automaton,
                 conditions,
                 program,
@@ -199,6 +246,7 @@ class RowMatcher:
                 work,
                 by_table,
                 ends,
+                unsure,
                 path,
                 _SKIPS[plan.skip],
                 self.skip_to,
@@ -214,11 +262,16 @@ class RowMatcher:
             else:
                 return matches
 
-    def conditions(self, chunk: Chunk, slots: Slots, program: Program, work: Work, status: Ints) -> Conditions:
-        """The bits of all conditions that look at a row and its neighbours only."""
+    def conditions(
+        self, chunk: Chunk, slots: Slots, program: Program, work: Work, status: Ints, origins: Starts, edges: Edges
+    ) -> Conditions:
+        """The bits of all conditions that look at a row and its neighbours only.
+
+        They are not computed where a neighbour is gone or still to come: there they might fail.
+        """
         planned = self.plan.conditions
         local = [condition for condition in planned if condition.where in ("spark", "bit")]
-        bits = np.empty((len(local), chunk.table.num_rows), np.bool_)
+        bits = np.zeros((len(local), chunk.table.num_rows), np.bool_)
         for number, condition in enumerate(local):
             if condition.where == "spark":
                 bits[number] = loading.bits_of(chunk, condition.column, condition.mask)
@@ -227,6 +280,8 @@ class RowMatcher:
             if columns is not None:
                 bits[number] = columns
             elif status[0] == o.DONE:
+                ahead = edges.ahead[planned.index(condition)]
+                stops = np.where(edges.last < 0, chunk.offsets[1:] - ahead, chunk.offsets[1:])
                 evaluate_rows(
                     condition.begin,
                     condition.end,
@@ -235,6 +290,8 @@ class RowMatcher:
                     self.places,
                     self.aggregates,
                     chunk.offsets,
+                    origins.begins,
+                    stops,
                     new_track(self.member, 0, 0, False),
                     work,
                     bits[number],
@@ -278,7 +335,7 @@ class RowMatcher:
 
     def _error(self, kind: int, row: int, chunk: Chunk) -> TrellisError:
         series = int(np.searchsorted(chunk.offsets, row, side="right")) - 1
-        position = row - int(chunk.offsets[series]) + 1
+        position = row - int(chunk.offsets[series]) + 1 + (0 if chunk.gone is None else int(chunk.gone[series]))
         names = self.plan.keys if self.plan.slices is None else self.plan.keys[:-1]
         keys = ", ".join(repr(chunk.column(key)[row].as_py()) for key in names)
         where = f"row {position} of the partition ({keys})" if keys else f"row {position}"

@@ -16,7 +16,7 @@ from trellis.kernels import opcodes as o
 from trellis.kernels.arrays import Automaton, Bools, Floats, Ints, Shorts
 from trellis.kernels.measures import list_rows
 
-__all__ = ["Found", "take_rows", "write_outputs"]
+__all__ = ["Found", "Grown", "take_rows", "write_outputs"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +39,23 @@ class Found:
     whole: Ints
     real: Floats
     known: Bools
+
+
+@dataclass(frozen=True, slots=True)
+class Grown:
+    """Of series that still grow: matches found and rows shown before, and the rows from which they are undecided."""
+
+    numbers: Ints
+    shown: Ints
+    undecided: Ints
+
+    def output_rows(
+        self, offsets: Ints, row: Ints, match: Ints, number: Ints, seen: Ints
+    ) -> tuple[Ints, Ints, Ints, Ints]:
+        """The output rows of whole series as those of growing ones; only unmatched rows that are settled and new."""
+        series = np.searchsorted(offsets, row, side="right") - 1
+        kept = (match >= 0) | ((row >= self.shown[series]) & (row < self.undecided[series]))
+        return row[kept], match[kept], (number + self.numbers[series])[kept], seen[kept]
 
 
 def write_outputs(plan: AutomatonScan, chunk: Chunk, found: Found) -> pa.RecordBatch:

@@ -96,6 +96,8 @@ class SegmentTester:
             _PLACES,
             _NO_AGGREGATES,
             offsets,
+            offsets[:-1],
+            offsets[1:],
             self._track,
             new_work(1, 1, 1, self.depth, True, False),
             bits,

@@ -1,0 +1,140 @@
+"""Series that come in several calls: wherever they are cut, the matches are those of the whole series."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numba
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import assume, event, given, settings
+from hypothesis import strategies as st
+from hypothesis.strategies import DataObject
+
+import local
+import naive
+from naive import NaiveQuery
+from properties.render import render_clause
+from properties.strategies import cases
+from properties.test_matcher import _SCHEMA
+from trellis.algebra.automaton import AutomatonScan
+from trellis.errors import DataError
+from trellis.execution.chunks import Chunk, read_chunks
+from trellis.execution.open_series import OpenSeries
+from trellis.execution.rows.matcher import RowMatcher
+
+Case = tuple[list[dict[str, Any]], list[str], NaiveQuery]
+
+more = settings(max_examples=settings().max_examples * (1 if numba.config.DISABLE_JIT else 10))
+hints = st.fixed_dictionaries(
+    {
+        # Rows that nobody sees are dropped by looking at the whole series.
+        "off": st.sampled_from(
+            [["eliminate_rows"], ["eliminate_rows", "hoist_slots"], ["eliminate_rows", "merge_states"]]
+        ),
+        "search": st.sampled_from(["auto", "auto", "backtrack"]),
+    }
+)
+
+
+class Feed:
+    """A chunk, handed to a matcher piece by piece."""
+
+    def __init__(self, plan: AutomatonScan, chunk: Chunk) -> None:
+        self.matcher, self.chunk = RowMatcher(plan), chunk
+        self.lengths = np.diff(chunk.offsets).tolist()
+        self.states = [OpenSeries()] * len(self.lengths)
+        self.output: list[list[dict[str, Any]]] = [[] for _ in self.lengths]
+        self.all_output: list[dict[str, Any]] = []
+
+    def give(self, numbers: list[int], up_to: list[int], final: list[bool]) -> None:
+        """Hand over some of the series, each up to a row."""
+        pieces = [
+            self.chunk.table.slice(int(self.chunk.offsets[k]) + self.states[k].first, end - self.states[k].first)
+            for k, end in zip(numbers, up_to, strict=True)
+        ]
+        offsets = np.append(0, np.cumsum([piece.num_rows for piece in pieces])).astype(np.int64)
+        chunk = Chunk(pa.concat_tables(pieces).combine_chunks(), offsets)
+        batches, states = self.matcher.resume(chunk, [self.states[k] for k in numbers], final)
+        for k, state, end, last in zip(numbers, states, up_to, final, strict=True):
+            before = self.states[k]
+            assert before.first <= state.first <= state.start <= end
+            assert state.start >= before.start and state.matches >= before.matches
+            assert state.start == end or not last
+            self.states[k] = state
+        rows = [row for batch in batches for row in batch.to_pylist()]
+        self.output[numbers[0]] += rows
+        self.all_output += rows
+
+
+def whole(plan: AutomatonScan, chunk: Chunk) -> list[dict[str, Any]]:
+    return [row for batch in RowMatcher(plan).run(chunk) for row in batch.to_pylist()]
+
+
+def prepared(clause: str, rows: list[dict[str, Any]], options: dict[str, Any]) -> tuple[AutomatonScan, Chunk | None]:
+    plan = local.plan_clause(clause, _SCHEMA, **options)
+    assert plan.before.keep is None and plan.neighbours is None
+    table = local.sorted_rows(plan, rows, _SCHEMA)
+    chunks = list(read_chunks(iter(table.to_batches()), plan.scan.keys, 1000))
+    return plan.scan, chunks[0] if chunks else None
+
+
+@more
+@given(case=st.one_of(cases(), cases(row_local=True)), options=hints, data=st.data())
+def test_a_series_at_a_time(case: Case, options: dict[str, Any], data: DataObject) -> None:
+    rows, columns, query = case
+    try:
+        naive.run(rows, columns, query, limit=20_000)
+    except naive.TooManyCandidates:
+        assume(False)
+    except naive.SkipError:
+        pass
+    plan, chunk = prepared(render_clause(query), rows, options)
+    assume(chunk is not None)
+    assert chunk is not None
+    feed = Feed(plan, chunk)
+    for k, length in enumerate(feed.lengths):
+        single = Chunk(chunk.table.slice(int(chunk.offsets[k]), length), np.array([0, length]))
+        cuts = sorted(data.draw(st.lists(st.integers(0, length), max_size=6)))
+        try:
+            expected = whole(plan, single)
+        except DataError:
+            with pytest.raises(DataError, match="SKIP"):
+                for end in cuts:
+                    feed.give([k], [end], [False])
+                feed.give([k], [length], [True])
+            continue
+        for end in cuts:
+            feed.give([k], [end], [False])
+            event("settled before the end" if feed.states[k].start > 0 else "nothing settled")
+        feed.give([k], [length], [True])
+        assert feed.output[k] == expected
+
+
+@more
+@given(case=st.one_of(cases(), cases(row_local=True)), options=hints, data=st.data())
+def test_several_series_in_one_call(case: Case, options: dict[str, Any], data: DataObject) -> None:
+    """Series grow side by side, some end before others; their rows come in another order than from whole series."""
+    rows, columns, query = case
+    try:
+        naive.run(rows, columns, query, limit=20_000)
+    except (naive.TooManyCandidates, naive.SkipError):
+        assume(False)
+    plan, chunk = prepared(render_clause(replace(query, partition_by=("k",))), rows, options)
+    assume(chunk is not None)
+    assert chunk is not None
+    try:
+        expected = whole(plan, chunk)
+    except DataError:
+        assume(False)
+    feed = Feed(plan, chunk)
+    growing, given_rows = list(range(len(feed.lengths))), [0] * len(feed.lengths)
+    while growing:
+        for k in growing:
+            given_rows[k] = data.draw(st.integers(given_rows[k], feed.lengths[k]))
+        final = [given_rows[k] == feed.lengths[k] and data.draw(st.booleans()) for k in growing]
+        feed.give(growing, [given_rows[k] for k in growing], final)
+        growing = [k for k, last in zip(growing, final, strict=True) if not last]
+    assert sorted(map(repr, feed.all_output)) == sorted(map(repr, expected))
