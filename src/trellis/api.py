@@ -14,7 +14,7 @@ from pyspark.sql import DataFrame, SparkSession
 from trellis.algebra.plan import Plan
 from trellis.algebra.query import Query, VariableKind
 from trellis.algebra.segments import SegmentScan
-from trellis.errors import BindingError, TrellisError, TrellisWarning
+from trellis.errors import BindingError, TrellisError, TrellisWarning, raising_worker_errors, worker_error
 from trellis.execution.segments.trial import try_tree
 from trellis.execution.task import MatchTask
 from trellis.execution.warmup import start_warmup
@@ -32,6 +32,7 @@ from trellis.spark.run import run_plan
 from trellis.spark.sample import sample_rows
 from trellis.spark.session import Session, refused
 from trellis.spark.source import source_of
+from trellis.spark.worker_python import require_worker_python
 
 __all__ = ["RowPattern", "explain", "pattern", "sql"]
 
@@ -49,7 +50,8 @@ def sql(
 ) -> DataFrame:
     """Run a SQL statement that may contain MATCH_RECOGNIZE.
 
-    Planned at once, run when an action asks for rows.
+    Planned at once, run when an action asks for rows. For large inputs planning looks at the data; see the hint
+    `statistics`.
 
     Parameters
     ----------
@@ -82,7 +84,10 @@ def sql(
     [Row(start=1, end=3)]
     """
     session = Session(_session(spark, frames, args), dict(args or {}), dict(frames))
-    return _run(text, session, Hints.of(hints))[0]
+    result, clauses = _run(text, session, Hints.of(hints))
+    if clauses:
+        require_worker_python(session.spark)
+    return result
 
 
 def explain(
@@ -96,6 +101,8 @@ def explain(
     **frames: DataFrame,
 ) -> str:
     """Say how a statement would run, without running it.
+
+    For a segment query, a sample of the rows is brought here to choose a tree; not with `hints={"statistics": "off"}`.
 
     For each MATCH_RECOGNIZE: the logical plan, how each condition was split (computed by Spark, as a bit, by the
     kernel, or slow), the rules that fired, and the physical plan. Parameters are those of `sql`.
@@ -117,11 +124,14 @@ def explain(
     """
     session = Session(_session(spark, frames, args), dict(args or {}), dict(frames))
     result, clauses = _run(text, session, Hints.of(hints), counted=analyze)
-    if analyze:
-        run_counted(result, [planned.counts for planned in clauses if planned.counts is not None])
-    if not clauses:
-        return "There is no MATCH_RECOGNIZE in this statement: Spark runs it as it is."
-    return "\n\n\n".join(planned.explain() for planned in clauses)
+    with raising_worker_errors():
+        if analyze:
+            if clauses:
+                require_worker_python(session.spark)
+            run_counted(result, [planned.counts for planned in clauses if planned.counts is not None])
+        if not clauses:
+            return "There is no MATCH_RECOGNIZE in this statement: Spark runs it as it is."
+        return "\n\n\n".join(planned.explain() for planned in clauses)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +157,9 @@ class RowPattern(QueryBuilder):
         """
         query = self.query(partition_by, order_by)
         with _errors_show(self.text(partition_by, order_by)), _warm(query):
-            return _planned(query, frame, Session(frame.sparkSession), Hints.of(hints)).run()
+            planned = _planned(query, frame, Session(frame.sparkSession), Hints.of(hints))
+            require_worker_python(frame.sparkSession)
+            return planned.run()
 
     def explain(
         self,
@@ -161,8 +173,11 @@ class RowPattern(QueryBuilder):
         query = self.query(partition_by, order_by)
         with _errors_show(self.text(partition_by, order_by)), _warm(query):
             planned = _planned(query, frame, Session(frame.sparkSession), Hints.of(hints), counted=analyze)
-            if planned.counts is not None:
-                run_counted(planned.run(), [planned.counts])
+            result = None if planned.counts is None else planned.run()
+        with raising_worker_errors():
+            if planned.counts is not None and result is not None:
+                require_worker_python(frame.sparkSession)
+                run_counted(result, [planned.counts])
             return planned.explain()
 
 
@@ -188,6 +203,7 @@ class _Planned:
     plan: Plan
     frame: DataFrame
     session: Session
+    hints: Hints
     counts: Counts | None
 
     def run(self) -> DataFrame:
@@ -199,7 +215,9 @@ class _Planned:
     def explain(self) -> str:
         tree: list[str] = []
         analyze = self.counts is not None
-        if isinstance(self.plan.scan, SegmentScan):
+        if isinstance(self.plan.scan, SegmentScan) and self.hints.statistics == "off":
+            tree = ["workers choose it from their rows; statistics are off, so no sample was taken"]
+        elif isinstance(self.plan.scan, SegmentScan):
             table = sample_rows(self.plan, self.frame, self.session)
             tree = describe_trial(try_tree(self.plan.scan, table, registered(), choose_tree, run=analyze))
         text = describe_plan(self.query, self.plan, tree)
@@ -214,7 +232,7 @@ def _planned(query: Query, frame: DataFrame, session: Session, hints: Hints, *, 
     if query.kind is VariableKind.ROW and isinstance(plan.scan, SegmentScan):
         # It was rewritten, and nobody knew before.
         start_warmup(VariableKind.SEGMENT).join()
-    return _Planned(query, plan, frame, session, Counts() if counted else None)
+    return _Planned(query, plan, frame, session, hints, Counts() if counted else None)
 
 
 def _run(text: str, session: Session, hints: Hints, *, counted: bool = False) -> tuple[DataFrame, list[_Planned]]:
@@ -249,6 +267,9 @@ def _errors_show(text: str) -> Iterator[None]:
     except TrellisError as error:
         raise error.with_text(text) from error.__cause__
     except PySparkException as problem:
+        raised = worker_error(problem)
+        if raised is not None:
+            raise raised.with_text(text) from None
         raise refused(problem).with_text(text) from problem
 
 

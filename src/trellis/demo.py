@@ -16,7 +16,7 @@ from pyspark.sql import DataFrame, Row, SparkSession
 
 import trellis as tr
 from trellis import samples
-from trellis.errors import TrellisError
+from trellis.errors import TrellisError, raising_worker_errors
 from trellis.java import require_java
 from trellis.plots import plot
 
@@ -58,7 +58,7 @@ def main(folder: str = "demo") -> int:
     """Run the demonstration; the answer is the exit code."""
     try:
         require_java()
-        with _session() as spark:
+        with _session() as spark, raising_worker_errors():
             _run(spark, Path(folder))
     except TrellisError as error:
         print(error, file=sys.stderr)

@@ -6,6 +6,9 @@ the message shows that line with a caret below it; where there is a cure, the me
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import NoReturn
 
@@ -19,6 +22,8 @@ __all__ = [
     "TrellisWarning",
     "UnsupportedError",
     "assert_never",
+    "raising_worker_errors",
+    "worker_error",
 ]
 
 
@@ -104,6 +109,77 @@ class ResourceError(TrellisError):
 
 class TrellisWarning(UserWarning):
     """The query will run, but perhaps not as cheaply as its author thinks."""
+
+
+def worker_error(failure: BaseException) -> TrellisError | None:
+    """The error of Trellis that ended an action of Spark; None if something else did.
+
+    Spark hands over what a Python worker raised as text, below a page of other text.
+
+    Parameters
+    ----------
+    failure : BaseException
+        What `collect`, `show`, `write` or another action raised.
+
+    Returns
+    -------
+    TrellisError or None
+        A `DataError` or `ResourceError` with `problem` and `cure`; the failure itself if it is a `TrellisError`.
+
+    Examples
+    --------
+    >>> from trellis.errors import worker_error
+    >>> worker_error(Exception("trellis.errors.DataError: A condition divides by zero at row 3."))
+    DataError('A condition divides by zero at row 3.')
+    """
+    if isinstance(failure, TrellisError):
+        return failure
+    text = str(failure)
+    raised = _RAISED.search(text)
+    if raised is not None:
+        problem, _, cure = raised["text"].partition("\n")
+        return _KINDS[raised["kind"]](problem, cure=cure or None)
+    missing = _MISSING.search(text)
+    if missing is not None:
+        return ResourceError(
+            f"The Python workers of Spark have no package {missing[1]}.",
+            cure="Install Trellis where they run, too; or let PYSPARK_PYTHON name a Python that has it.",
+        )
+    return None
+
+
+@contextmanager
+def raising_worker_errors() -> Iterator[None]:
+    """Actions of Spark inside this block raise the error of a worker itself, not a page of text around it.
+
+    What else Spark raises is left as it is.
+
+    Examples
+    --------
+    >>> from trellis.errors import raising_worker_errors
+    >>> with raising_worker_errors():
+    ...     raise Exception("trellis.errors.DataError: A condition divides by zero at row 3.")
+    Traceback (most recent call last):
+    trellis.errors.DataError: A condition divides by zero at row 3.
+    """
+    try:
+        yield
+    except Exception as failure:
+        found = worker_error(failure)
+        if found is None or found is failure:
+            raise
+        raise found from None  # the failure stays in __context__
+
+
+_KINDS: dict[str, type[TrellisError]] = {
+    kind.__name__: kind for kind in (BindingError, DataError, ResourceError, TrellisError, UnsupportedError)
+}
+_RAISED = re.compile(
+    rf"^trellis\.errors\.(?P<kind>{'|'.join(_KINDS)}): "
+    r"(?P<text>.*?)\s*(?:SQLSTATE: \w+\s*)?(?=\n\n|\n\s+at |\Z)",
+    re.MULTILINE | re.DOTALL,
+)
+_MISSING = re.compile(r"^ModuleNotFoundError: No module named '(trellis|numba|numpy|pyarrow)[.']", re.MULTILINE)
 
 
 def _rebuild(

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 
 from pyspark.errors import AnalysisException, PySparkException
 
-from trellis import errors
-from trellis.errors import DataError, ResourceError, TrellisError
+from trellis.errors import DataError, ResourceError, TrellisError, worker_error
 
 __all__ = [
     "BAD_QUERY",
@@ -45,7 +44,7 @@ def describe(error: BaseException) -> tuple[int, str]:
     """The exit code and the message of a failure, without any stack trace."""
     if isinstance(error, Told):
         return error.code, str(error)
-    raised = error if isinstance(error, TrellisError) else _raised_in_worker(str(error))
+    raised = worker_error(error)
     if raised is not None:
         return _code(raised), _for_a_shell(str(raised))
     text = str(error)
@@ -81,23 +80,6 @@ def _code(error: TrellisError) -> int:
             return BAD_QUERY
 
 
-# ---- an error of Trellis, raised in a Python worker: Spark hands over the text of its traceback ----
-
-_IN_WORKER = re.compile(
-    r"^trellis\.[\w.]*?(?P<kind>\w+Error): (?P<text>.*?)\s*(?:SQLSTATE: \w+\s*)?(?=\n\n|\n\s+at |\n\tat |\Z)",
-    re.MULTILINE | re.DOTALL,
-)
-
-
-def _raised_in_worker(text: str) -> TrellisError | None:
-    """The error of Trellis that the text of another error tells of."""
-    found = _IN_WORKER.search(text)
-    kind = getattr(errors, found["kind"], None) if found else None
-    if found is None or not (isinstance(kind, type) and issubclass(kind, TrellisError)):
-        return None
-    return kind(found["text"])
-
-
 def _for_a_shell(message: str) -> str:
     """What a Python user passes as an argument, a shell user passes as an option."""
     return re.sub(r"hints=\{'(\w+)': \.\.\.\}", r"--hint \1=...", message)
@@ -116,7 +98,6 @@ _NOISE = re.compile(
 _PLAN = re.compile(r";\s*\n'|\n'\w|\n\+- |\n\nJVM stacktrace|\n== SQL")
 
 
-_MISSING = re.compile(r"^ModuleNotFoundError: No module named '(\w+)", re.MULTILINE)
 _PYTHON = re.compile(r"^(?:[a-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Interrupt|Exit)\b.*", re.MULTILINE)
 
 
@@ -132,9 +113,6 @@ def _from_spark(text: str) -> str:
 
 def _from_python(text: str) -> str:
     """What a Python worker raised, if it was no error of Trellis: the last line of its traceback."""
-    missing = _MISSING.search(text)
-    if missing:
-        return f"The Python workers of Spark have no package {missing[1]}: install Trellis where they run, too."
     raised = _PYTHON.findall(text)
     return f"A Python worker of Spark failed: {_tidy(raised[-1] if raised else text)}"
 

@@ -73,6 +73,8 @@ def _hush() -> None:
 @contextlib.contextmanager
 def _connected(remote: str, args: Namespace) -> Iterator[SparkSession]:
     _require_server(remote)
+    if remote.startswith("local"):
+        _share_packages()
     builder = SparkSession.builder.remote(remote).appName("trellis")
     for key, value in {**_ALWAYS, **dict(args.conf)}.items():
         builder = builder.config(key, value)
@@ -105,7 +107,7 @@ def _started(args: Namespace) -> Iterator[SparkSession]:
     os.environ.pop("SPARK_REMOTE", None)  # --master was given, and wins
     require_java()
     if wants_local(args):
-        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # workers must see the packages of this process
+        _share_packages()
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     spark: SparkSession | None = None
     with tempfile.TemporaryFile() as log:
@@ -125,6 +127,11 @@ def _started(args: Namespace) -> Iterator[SparkSession]:
             if spark is not None:
                 with contextlib.suppress(Exception):  # the work is done, or its own error tells more
                     spark.stop()
+
+
+def _share_packages() -> None:
+    """Workers on this machine shall see the packages of this process, whether its environment is activated or not."""
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
 
 
 def _launch(args: Namespace, log: IO[bytes] | None) -> None:

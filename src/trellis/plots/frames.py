@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from pyspark.sql import DataFrame as SparkFrame
 
-from trellis.errors import BindingError, ResourceError, UnsupportedError
+from trellis.errors import BindingError, ResourceError, UnsupportedError, raising_worker_errors
 
 __all__ = [
     "Frame",
@@ -51,7 +51,7 @@ def bring(frame: Frame, columns: Sequence[str], limit: int, what: str) -> pd.Dat
                 f"The {what} are a stream, which never ends and so cannot be drawn.",
                 cure="Write the stream to a table and draw that.",
             )
-        rows = frame.select(*[_quoted(name) for name in names]).limit(limit + 1).toPandas()
+        rows = _collected(frame.select(*[_quoted(name) for name in names]).limit(limit + 1))
     if len(rows) > limit:
         raise ResourceError(
             f"The {what} have more than {limit} rows, too many to bring to one machine and to see in one picture.",
@@ -71,7 +71,7 @@ def choose_series(matched: pd.DataFrame, series: Frame, by: Sequence[str], most:
     if isinstance(series, pd.DataFrame):
         distinct = series[names].drop_duplicates()
     else:
-        distinct = series.select(*[_quoted(name) for name in names]).distinct().limit(most + 1).toPandas()
+        distinct = _collected(series.select(*[_quoted(name) for name in names]).distinct().limit(most + 1))
     counts: dict[Key, int] = {}
     for key in _keys(matched, names):
         counts[key] = counts.get(key, 0) + 1
@@ -137,6 +137,11 @@ def show(value: Any) -> str:
     if isinstance(value, pd.Timestamp | np.datetime64):
         return str(pd.Timestamp(value).round("ms")).removesuffix(" 00:00:00").removesuffix("000")
     return str(value)
+
+
+def _collected(frame: SparkFrame) -> pd.DataFrame:
+    with raising_worker_errors():
+        return frame.toPandas()
 
 
 def _from_objects(values: pd.Series[Any], what: str) -> pd.Series[Any]:

@@ -15,7 +15,7 @@ from trellis.algebra import expression as e
 from trellis.algebra.expression import Expression
 from trellis.errors import BindingError, QuerySyntaxError, TrellisError
 
-__all__ = ["Session", "refused"]
+__all__ = ["Session", "has_subquery", "refused"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,14 +114,19 @@ def refused(problem: PySparkException) -> TrellisError:
     return kind(f"Spark does not accept this: {message}")
 
 
+def has_subquery(expression: Expression) -> bool:
+    """Whether it reads another table."""
+    return any(
+        isinstance(part, str) and _QUERY.search(part)
+        for node in e.walk(expression)
+        if isinstance(node, e.Raw)
+        for part in node.parts
+    )
+
+
 def _needs_statement(expression: Expression) -> bool:
     """Whether only a statement can hold it: parameters and subqueries."""
-    for node in e.walk(expression):
-        if isinstance(node, e.Parameter):
-            return True
-        if isinstance(node, e.Raw) and any(isinstance(part, str) and _QUERY.search(part) for part in node.parts):
-            return True
-    return False
+    return has_subquery(expression) or any(isinstance(node, e.Parameter) for node in e.walk(expression))
 
 
 # Strings, quoted names and comments, in which braces mean nothing; then placeholders; then single braces.

@@ -1,7 +1,8 @@
 """Statistics for the choice of a prefilter: what Spark knows of the input, one column read once, and a few rows.
 
-Counts and the span of the order key are remembered for an input, by Spark's hash of its plan. Statistics only choose
-between plans with the same result, so nothing is wrong if they are old.
+Up to three jobs: the number of rows and the span of the order key; a sample of rows; and where joins may pay, pairs of
+these. Each is remembered for the session, with the conditions that were asked about and with what Spark says of the
+input: the hash of its plan and its size. So a table that changes is looked at again.
 """
 
 from __future__ import annotations
@@ -9,10 +10,11 @@ from __future__ import annotations
 import logging
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from random import Random
+from typing import TypeVar
 
 from pyspark.errors import PySparkAttributeError, PySparkException
 from pyspark.sql import DataFrame, Row, SparkSession
@@ -24,17 +26,18 @@ from trellis.algebra.prefilter import Buckets
 from trellis.algebra.statistics import Question, RowStatistics
 from trellis.analysis.repeatable import CHANGING_FUNCTIONS
 from trellis.spark.prefilter import hash_of, units_of
-from trellis.spark.session import Session
+from trellis.spark.remembered import remembered
+from trellis.spark.session import Session, has_subquery
 
 __all__ = ["InputPlan", "inspect_source", "survey", "survey_source"]
+
+_Answer = TypeVar("_Answer")
 
 _LOG = logging.getLogger("trellis")
 _SAMPLE = 8192
 _PAIRS = 1024
 _SMALL = 16 * 2**20
 _UNKNOWN_CORES = 4
-_KNOWN: dict[tuple[str, str], tuple[float, float | None]] = {}
-_MOST_KNOWN = 256
 
 # Inputs that can be read twice at about the cost of reading, with the same rows.
 _CHEAP = frozenset(
@@ -43,6 +46,8 @@ _CHEAP = frozenset(
 )
 # Of these, a column can be read without the others, or lies in memory.
 _COLUMNAR = re.compile(r"FileScan (parquet|orc)|BatchScan (parquet|orc)|InMemoryTableScan|LocalTableScan|Range \(")
+# Numbers that Spark gives to the columns and steps of a plan, each time others.
+_IDENTITY = re.compile(r"#\d+L?|plan_id=\d+")
 # Times after the year 9999 are no values of Python's.
 _REFUSALS = (PySparkException, ValueError, OverflowError)
 _UNITS = {"B": 1, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40, "PIB": 2**50, "EIB": 2**60}
@@ -50,11 +55,15 @@ _UNITS = {"B": 1, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40, "PIB":
 
 @dataclass(frozen=True, slots=True)
 class InputPlan:
-    """What Spark says of an input: whether it may be read twice, and quickly for one column; its size in bytes."""
+    """What Spark says of an input: whether it may be read twice, and quickly for one column; its size in bytes.
+
+    `text` is all of it, the same for every reading of a table that has not changed.
+    """
 
     repeatable: bool
     columnar: bool
     size: float
+    text: str
 
 
 def inspect_source(frame: DataFrame, session: Session) -> InputPlan:
@@ -75,6 +84,7 @@ def inspect_source(frame: DataFrame, session: Session) -> InputPlan:
         repeatable=nodes <= _CHEAP and not calls & CHANGING_FUNCTIONS and "PythonUDF" not in text,
         columnar=_COLUMNAR.search(physical) is not None,
         size=size,
+        text=_IDENTITY.sub("", text),
     )
 
 
@@ -100,7 +110,7 @@ def _survey_source(frame: DataFrame, session: Session, question: Question) -> Ro
         return "the input is small"
     if not source.columnar:
         return "a column of this input cannot be read without the others"
-    return survey(frame, question, session)
+    return survey(frame, question, session, f"{frame.semanticHash()} {source.text}")
 
 
 def _node(line: str) -> str:
@@ -111,122 +121,155 @@ def _depth(line: str) -> int:
     return len(line) - len(re.sub(r"^[\s:+-]*", "", line))
 
 
-def survey(frame: DataFrame, question: Question, session: Session) -> RowStatistics:
-    """Statistics of an input: of its size, its keys, the variables' conditions, and conditions between rows."""
-    rows, span = _size(frame, question.buckets, session)
-    names = list(question.conditions)
-    read = sorted(
-        {
-            node.path[1]
-            for _, conditions in question.joined
-            for condition in conditions
-            for node in e.walk(condition)
-            if isinstance(node, e.Column)
-        }
-    )
-    sample = session.project(
-        frame,
-        [
-            ("h", hash_of(question.keys)),
-            *((f"b{number}", question.conditions[name]) for number, name in enumerate(names)),
-            *((f"__c_{name}", e.Column((name,))) for name in read),
-        ],
-    )
-    drawn = sample.limit(_SAMPLE).collect()
-    count = len(drawn)
-    holds = {name: [row for row in drawn if row[1 + number]] for number, name in enumerate(names)}
-    shares = {name: (len(found) + 0.5) / (count + 1) for name, found in holds.items()}
-    picks = {conditions: [holds[name] for name in variables] for variables, conditions in question.joined}
-    read_types = [field.dataType.simpleString() for field in sample.schema.fields[1 + len(names) :]]
-    struct = ", ".join(f"{e.Column((name,))}: {kind}" for name, kind in zip(read, read_types, strict=True))
-    hashes = Counter(row["h"] for row in drawn)
+def survey(frame: DataFrame, question: Question, session: Session, source: str) -> RowStatistics:
+    """Statistics of an input: of its size, its keys, the variables' conditions, and conditions between rows.
+
+    `source` says which input it is, and in which state.
+    """
+    sample = _Sample(frame, question, session)
+    buckets = question.buckets
+    key = "" if buckets is None else f"{buckets.key} {buckets.scale.value}"
+    rows, span = _ask(session, (source, "size", key), [], lambda: _size(frame, buckets, session))
+    asked = (source, "sample", sample.text)
+    shares, partitions, heavy = _ask(session, asked, sample.expressions, lambda: sample.count(rows))
     return RowStatistics(
         rows=rows,
-        partitions=_partitions(hashes, rows) if question.keys else 1.0,
+        partitions=partitions if question.keys else 1.0,
         span=span,
-        shares=shares,
-        together=_Together(picks, f"struct<{struct}>", 1 + len(names), session),
-        heavy=tuple((value, found / count) for value, found in hashes.most_common(8))
-        if question.keys and count
-        else (),
+        shares=dict(zip(question.conditions, shares, strict=True)),
+        together=_Together(sample, lambda ask: _ask(session, (*asked, "pairs"), sample.expressions, ask)),
+        heavy=heavy if question.keys else (),
         cores=_cores(session.spark),
     )
 
 
+def _ask(
+    session: Session, question: tuple[str, ...], expressions: Sequence[Expression], ask: Callable[[], _Answer]
+) -> _Answer:
+    """An answer, remembered with the parameters. What a subquery reads may change unseen, so that is always asked."""
+    if any(map(has_subquery, expressions)):
+        return ask()
+    args = [(name, repr(value)) for name, value in sorted(session.args.items())]
+    return remembered(session.spark, repr((question, args)), ask)
+
+
+class _Sample:
+    """A few rows, drawn when they are first needed: whether conditions hold, and what those between rows `read`."""
+
+    def __init__(self, frame: DataFrame, question: Question, session: Session) -> None:
+        self.joined, self.session = question.joined, session
+        self.names = list(question.conditions)
+        between = [condition for _, conditions in self.joined for condition in conditions]
+        read = {node.path[1] for condition in between for node in e.walk(condition) if isinstance(node, e.Column)}
+        self.read = sorted(read)
+        self._frame = frame
+        self._projected = [
+            ("h", hash_of(question.keys)),
+            *((f"b{number}", question.conditions[name]) for number, name in enumerate(self.names)),
+            *((f"__c_{name}", e.Column((name,))) for name in self.read),
+        ]
+        self.expressions = [expression for _, expression in self._projected] + between
+        self.text = (
+            f"{[str(expression) for expression in self.expressions]} {self.names} {[one for one, _ in self.joined]}"
+        )
+
+    @cached_property
+    def _drawn(self) -> tuple[list[Row], list[str]]:
+        """The rows, and the types of the columns that are read."""
+        sample = self.session.project(self._frame, self._projected)
+        types = [field.dataType.simpleString() for field in sample.schema.fields[1 + len(self.names) :]]
+        return sample.limit(_SAMPLE).collect(), types
+
+    def holding(self, name: str) -> list[Row]:
+        """The rows for which the condition of a variable holds."""
+        place = 1 + self.names.index(name)
+        return [row for row in self._drawn[0] if row[place]]
+
+    def count(self, rows: float) -> tuple[list[float], float, tuple[tuple[int, float], ...]]:
+        """The shares of the variables, about how many partitions there are in all `rows`, and the heaviest of them."""
+        count = len(self._drawn[0])
+        shares = [(len(self.holding(name)) + 0.5) / (count + 1) for name in self.names]
+        hashes = Counter(row["h"] for row in self._drawn[0])
+        return shares, _partitions(hashes, rows), tuple((one, found / count) for one, found in hashes.most_common(8))
+
+    @property
+    def struct(self) -> str:
+        """The type of a row of the columns that are read."""
+        fields = ", ".join(f"{e.Column((name,))}: {kind}" for name, kind in zip(self.read, self._drawn[1], strict=True))
+        return f"struct<{fields}>"
+
+    def values(self, row: Row) -> tuple[object, ...]:
+        """What is read of a row."""
+        return tuple(row[1 + len(self.names) :])
+
+
 def _size(frame: DataFrame, buckets: Buckets | None, session: Session) -> tuple[float, float | None]:
     """The number of rows, and the span of the order key in units of buckets."""
-    known = (str(frame.semanticHash()), "" if buckets is None else f"{buckets.key} {buckets.scale.value}")
-    if known not in _KNOWN:
-        if len(_KNOWN) >= _MOST_KNOWN:
-            _KNOWN.clear()
-        if buckets is None:
-            _KNOWN[known] = (float(frame.count()), None)
-        else:
-            ends = session.project(frame, [("t", buckets.key)]).agg(
-                F.count(F.lit(1)).alias("n"), F.min("t").alias("a"), F.max("t").alias("b")
-            )
-            found = ends.selectExpr(
-                "n", f"try_subtract({units_of(buckets.scale, 'b')}, {units_of(buckets.scale, 'a')}) AS span"
-            )
-            row = found.collect()[0]
-            _KNOWN[known] = (float(row["n"]), None if row["span"] is None else float(row["span"]))
-    return _KNOWN[known]
+    if buckets is None:
+        return float(frame.count()), None
+    ends = session.project(frame, [("t", buckets.key)]).agg(
+        F.count(F.lit(1)).alias("n"), F.min("t").alias("a"), F.max("t").alias("b")
+    )
+    found = ends.selectExpr(
+        "n", f"try_subtract({units_of(buckets.scale, 'b')}, {units_of(buckets.scale, 'a')}) AS span"
+    )
+    row = found.collect()[0]
+    return float(row["n"]), None if row["span"] is None else float(row["span"])
 
 
 class _Together(Mapping[tuple[Expression, ...], float]):
     """Shares of random rows, one of each variable, for which all conditions between them hold.
 
-    Spark tests them, all conditions in one job, when the first share is asked for: not every choice needs them. What
-    conditions read of a row is a `struct` of its values after those that are `skipped`.
+    Spark tests them, all conditions in one job, when the first share is asked for: not every choice needs them.
     """
 
-    def __init__(
-        self, picks: Mapping[tuple[Expression, ...], list[list[Row]]], struct: str, skipped: int, session: Session
-    ) -> None:
-        self._picks, self._struct, self._skipped, self._session = picks, struct, skipped, session
+    def __init__(self, sample: _Sample, ask: Callable[[Callable[[], list[float]]], list[float]]) -> None:
+        self._sample, self._ask = sample, ask
 
     def __getitem__(self, conditions: tuple[Expression, ...]) -> float:
         return self._shares[conditions]
 
     def __iter__(self) -> Iterator[tuple[Expression, ...]]:
-        return iter(self._picks)
+        return (conditions for _, conditions in self._sample.joined)
 
     def __len__(self) -> int:
-        return len(self._picks)
+        return len(self._sample.joined)
 
     @cached_property
     def _shares(self) -> dict[tuple[Expression, ...], float]:
         try:
-            return _shares_together(self._picks, self._struct, self._skipped, self._session)
+            shares = self._ask(lambda: _shares_together(self._sample))
         except _REFUSALS as problem:
             _LOG.debug("no statistics of pairs: %s", problem)
-            return dict.fromkeys(self._picks, 1.0)
+            shares = [1.0] * len(self)
+        return dict(zip(self, shares, strict=True))
 
 
-def _shares_together(
-    picks: Mapping[tuple[Expression, ...], list[list[Row]]], struct: str, skipped: int, session: Session
-) -> dict[tuple[Expression, ...], float]:
-    """For all conditions, the share of random rows for which they hold."""
+def _shares_together(sample: _Sample) -> list[float]:
+    """For conditions between rows, one after the other, the share of random rows for which they hold."""
     draw = Random(0)
-    shares = dict.fromkeys(picks, 1.0)
-    tested = [(conditions, rows) for conditions, rows in picks.items() if all(rows)]
+    shares = [1.0] * len(sample.joined)
+    picks = [[sample.holding(name) for name in variables] for variables, _ in sample.joined]
+    tested = [place for place, rows in enumerate(picks) if all(rows)]
     if not tested:
         return shares
-    places = max(len(rows) for _, rows in tested)
+    places = max(len(picks[place]) for place in tested)
     drawn = [
-        (number, *(draw.choice(found)[skipped:] for found in rows), *[None] * (places - len(rows)))
-        for number, (_, rows) in enumerate(tested)
+        (place, *(sample.values(draw.choice(found)) for found in picks[place]), *[None] * (places - len(picks[place])))
+        for place in tested
         for _ in range(_PAIRS)
     ]
-    schema = ", ".join(["number int", *(f"__s{place} {struct}" for place in range(places))])
-    frame = session.spark.createDataFrame(drawn, schema, verifySchema=False)
+    schema = ", ".join(["number int", *(f"__s{place} {sample.struct}" for place in range(places))])
+    frame = sample.session.spark.createDataFrame(drawn, schema, verifySchema=False)
     number = e.Column(("number",))
     holds = tuple(
-        (e.Operator("AND", (e.Operator("=", (number, e.Literal(str(place)))), *conditions)), number)
-        for place, (conditions, _) in enumerate(tested)
+        (e.Operator("AND", (e.Operator("=", (number, e.Literal(str(place)))), *sample.joined[place][1])), number)
+        for place in tested
     )
-    found = Counter(row[0] for row in session.project(frame, [("found", e.Case(holds))]).collect())
-    return shares | {conditions: (found[place] + 0.5) / (_PAIRS + 1) for place, (conditions, _) in enumerate(tested)}
+    found = Counter(row[0] for row in sample.session.project(frame, [("found", e.Case(holds))]).collect())
+    for place in tested:
+        shares[place] = (found[place] + 0.5) / (_PAIRS + 1)
+    return shares
 
 
 def _partitions(hashes: Counter[int], rows: float) -> float:
