@@ -206,9 +206,17 @@ class _Planned:
         return f"{text}\n\n== Counts ==\n{self.counts}" if analyze else text
 
 
-def _planned(query: Query, frame: DataFrame, session: Session, hints: Hints, *, counted: bool = False) -> _Planned:
+def _planned(
+    query: Query,
+    frame: DataFrame,
+    session: Session,
+    hints: Hints,
+    *,
+    qualifier: tuple[str, ...] = (),
+    counted: bool = False,
+) -> _Planned:
     functions = {name: function.arguments for name, function in registered().items()}
-    plan = plan_query(query, source_of(frame, session, functions), hints)
+    plan = plan_query(query, source_of(frame, session, functions, qualifier), hints)
     for warning in plan.warnings:
         warnings.warn(warning, TrellisWarning, stacklevel=4)
     if query.kind is VariableKind.ROW and isinstance(plan.scan, SegmentScan):
@@ -236,7 +244,7 @@ def _run(text: str, session: Session, hints: Hints, *, counted: bool = False) ->
                         span=clause.span,
                     )
                 frame = scope.run(f"{clause.ctes} SELECT * FROM {clause.input}")
-                clauses.append(_planned(clause.query, frame, scope, hints, counted=counted))
+                clauses.append(_planned(clause.query, frame, scope, hints, qualifier=clause.qualifier, counted=counted))
                 frames[clause.name] = clauses[-1].run()
             return replace(session, frames=frames).run(statement.final), clauses
 

@@ -15,7 +15,7 @@ class MatchClause:
     """One MATCH_RECOGNIZE of a statement.
 
     The rows to match are those of `{ctes} SELECT * FROM {input}`; the result goes where later texts have `{name}`
-    in braces.
+    in braces. `qualifier` is what may stand before columns of the input: its alias, or the parts of a table's name.
     """
 
     name: str
@@ -23,6 +23,7 @@ class MatchClause:
     query: Query
     ctes: str = ""
     span: Span | None = field(default=None, compare=False, repr=False)
+    qualifier: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

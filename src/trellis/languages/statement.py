@@ -29,6 +29,9 @@ _RELATION_STOPS = frozenset({
     "WINDOW", "UNION", "INTERSECT", "EXCEPT", "MINUS", "SET", "USING", "VIEW",
 })  # fmt: skip
 
+# Words before a bracket at the end of a relation that are no aliases.
+_NO_ALIASES = frozenset({"TABLESAMPLE", "PIVOT", "UNPIVOT", "REPEATABLE"})
+
 
 @dataclass(frozen=True, slots=True)
 class _TableExpression:
@@ -271,8 +274,29 @@ def _read_clause(reading: _Reading, start: int, index: int, visible: tuple[_Tabl
     name = f"trellis_match_{len(reading.clauses)}"
     relation = reading.quote(tokens[first].span.to(tokens[index - 1].span))
     span = tokens[first].span.to(tokens[close].span)
-    reading.clauses.append(MatchClause(name, relation, query, _with_text(reading, visible), span))
+    qualifier = _qualifier(reading, first, index)
+    reading.clauses.append(MatchClause(name, relation, query, _with_text(reading, visible), span, qualifier))
     reading.replace(span, f"{{{name}}}")
+
+
+def _qualifier(reading: _Reading, first: int, stop: int) -> tuple[str, ...]:
+    """What may stand before a column of the relation: its alias, or else the parts of a table's name."""
+    last = stop - 1
+    if reading.symbol(last) == ")":
+        # An alias may have names of columns behind it: `AS t (a, b)`.
+        opening = next(opening for opening, close in reading.partners.items() if close == last)
+        last = opening - 1
+    is_alias = last > first and reading.is_name(last) and reading.symbol(last - 1) != "."
+    if is_alias and reading.keyword(last) not in _NO_ALIASES:
+        return (reading.tokens[last].identifier.text,)
+    parts: list[str] = []
+    at = first
+    while reading.is_name(at):
+        parts.append(reading.tokens[at].identifier.text)
+        if reading.symbol(at + 1) != ".":
+            break
+        at += 2
+    return () if reading.symbol(at + 1) == "(" and at + 1 < stop else tuple(parts)
 
 
 def _with_text(reading: _Reading, visible: tuple[_TableExpression, ...]) -> str:
