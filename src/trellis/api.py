@@ -14,13 +14,14 @@ from pyspark.sql import DataFrame, SparkSession
 from trellis.algebra.plan import Plan
 from trellis.algebra.query import Query, VariableKind
 from trellis.algebra.segments import SegmentScan
-from trellis.errors import BindingError, TrellisError, TrellisWarning
+from trellis.algebra.statement import Statement, TemporaryView
+from trellis.errors import BindingError, TrellisError, TrellisWarning, UnsupportedError
 from trellis.execution.segments.trial import try_tree
 from trellis.execution.task import MatchTask
 from trellis.execution.warmup import start_warmup
 from trellis.java import require_java
 from trellis.languages.builder import Keys, QueryBuilder, build
-from trellis.languages.statement import parse_statement
+from trellis.languages.statement import find_name, parse_statement
 from trellis.planning.describe.plan import describe_plan
 from trellis.planning.describe.segments import describe_trial
 from trellis.planning.driver import plan_query
@@ -82,7 +83,11 @@ def sql(
     [Row(start=1, end=3)]
     """
     session = Session(_session(spark, frames, args), dict(args or {}), dict(frames))
-    return _run(text, session, Hints.of(hints))[0]
+    with _errors_show(text):
+        statement = parse_statement(text)
+        matched, _ = _match_clauses(statement, session, Hints.of(hints))
+        result = matched.run(statement.final)
+        return result if statement.view is None else _create_view(statement.view, result)
 
 
 def explain(
@@ -116,8 +121,17 @@ def explain(
     ...
     """
     session = Session(_session(spark, frames, args), dict(args or {}), dict(frames))
-    result, clauses = _run(text, session, Hints.of(hints), counted=analyze)
-    if analyze:
+    with _errors_show(text):
+        statement = parse_statement(text)
+        if analyze and statement.has_effect:
+            raise UnsupportedError(
+                "explain(analyze=True) runs a query, not a statement that changes something.",
+                cure="Explain its SELECT alone, or leave analyze out.",
+            )
+        matched, clauses = _match_clauses(statement, session, Hints.of(hints), counted=analyze)
+        # Spark runs commands at once, so only a query may be handed to it here.
+        result = None if statement.has_effect else matched.run(statement.final)
+    if analyze and result is not None:
         run_counted(result, [planned.counts for planned in clauses if planned.counts is not None])
     if not clauses:
         return "There is no MATCH_RECOGNIZE in this statement: Spark runs it as it is."
@@ -225,28 +239,53 @@ def _planned(
     return _Planned(query, plan, frame, session, Counts() if counted else None)
 
 
-def _run(text: str, session: Session, hints: Hints, *, counted: bool = False) -> tuple[DataFrame, list[_Planned]]:
-    """Run a statement: its clauses one after the other, then what is around them."""
+def _match_clauses(
+    statement: Statement, session: Session, hints: Hints, *, counted: bool = False
+) -> tuple[Session, list[_Planned]]:
+    """Plan the clauses of a statement one after the other; the session has the matches behind their placeholders."""
     clauses: list[_Planned] = []
+    _check_frames(statement, session.frames)
     frames = dict(session.frames)
-    with _errors_show(text):
-        statement = parse_statement(text)
-        if not statement.clauses:
-            return session.run(statement.final), clauses
-        with _warm(*(clause.query for clause in statement.clauses)):
-            for clause in statement.clauses:
-                scope = replace(session, frames=frames, ctes=clause.ctes)
-                placeholder = re.match(r"\{(\w+)\}", clause.input)
-                if placeholder and placeholder[1] not in frames:
-                    raise BindingError(
-                        f"There is no DataFrame for {placeholder[0]}.",
-                        cure=f"Pass it: trellis.sql(text, {placeholder[1]}=df).",
-                        span=clause.span,
-                    )
-                frame = scope.run(f"{clause.ctes} SELECT * FROM {clause.input}")
-                clauses.append(_planned(clause.query, frame, scope, hints, qualifier=clause.qualifier, counted=counted))
-                frames[clause.name] = clauses[-1].run()
-            return replace(session, frames=frames).run(statement.final), clauses
+    with _warm(*(clause.query for clause in statement.clauses)):
+        for clause in statement.clauses:
+            scope = replace(session, frames=frames, ctes=clause.ctes)
+            placeholder = re.match(r"\{(\w+)\}", clause.input)
+            if placeholder and placeholder[1] not in frames:
+                raise BindingError(
+                    f"There is no DataFrame for {placeholder[0]}.",
+                    cure=f"Pass it: trellis.sql(text, {placeholder[1]}=df).",
+                    span=clause.span,
+                )
+            frame = scope.run(f"{clause.ctes} SELECT * FROM {clause.input}")
+            clauses.append(_planned(clause.query, frame, scope, hints, qualifier=clause.qualifier, counted=counted))
+            frames[clause.name] = clauses[-1].run()
+    return replace(session, frames=frames), clauses
+
+
+def _check_frames(statement: Statement, frames: Mapping[str, DataFrame]) -> None:
+    """A DataFrame that the text does not use is a mistake: the text says another name, or means it without braces."""
+    for name in frames:
+        if name in statement.placeholders:
+            continue
+        missing = [other for other in statement.placeholders if other not in frames]
+        span = find_name(statement.text, name)
+        raise BindingError(
+            f"{name} is a table of the session here, not the DataFrame that was passed."
+            if span is not None
+            else f"The DataFrame {name} is not used.",
+            cure=f"Pass it as {missing[0]}." if missing else f"Write {{{name}}} where it is meant.",
+            span=span,
+        )
+
+
+def _create_view(view: TemporaryView, rows: DataFrame) -> DataFrame:
+    """Create a view; as for every command of Spark, the result is empty."""
+    named = rows.toDF(*view.columns) if view.columns else rows
+    if view.is_global:
+        (named.createOrReplaceGlobalTempView if view.replaces else named.createGlobalTempView)(view.name)
+    else:
+        (named.createOrReplaceTempView if view.replaces else named.createTempView)(view.name)
+    return rows.sparkSession.range(0).select()
 
 
 @contextmanager

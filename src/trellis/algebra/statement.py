@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from trellis.algebra.query import Query
 from trellis.errors import Span
 
-__all__ = ["MatchClause", "Statement"]
+__all__ = ["MatchClause", "Statement", "TemporaryView"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,9 +27,26 @@ class MatchClause:
 
 
 @dataclass(frozen=True, slots=True)
+class TemporaryView:
+    """A view that a statement creates; `name` is quoted as in the text."""
+
+    name: str
+    columns: tuple[str, ...] = ()
+    replaces: bool = False
+    is_global: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Statement:
-    """A statement: its clauses in the order in which they are evaluated, and what is left for Spark."""
+    """A statement: its clauses in the order in which they are evaluated, and what is left for Spark.
+
+    `final` gives the rows of `view`, if there is one. `has_effect`: Spark does something at once, as for INSERT.
+    `placeholders` are the names in braces.
+    """
 
     text: str
     clauses: tuple[MatchClause, ...]
     final: str
+    view: TemporaryView | None = None
+    has_effect: bool = False
+    placeholders: tuple[str, ...] = ()

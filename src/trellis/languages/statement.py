@@ -11,12 +11,13 @@ from dataclasses import dataclass, field
 
 from trellis.algebra.statement import MatchClause, Statement
 from trellis.errors import QuerySyntaxError, Span, UnsupportedError
+from trellis.languages.commands import has_effect, read_view
 from trellis.languages.cursor import Cursor
 from trellis.languages.edits import Edit, quote
 from trellis.languages.lexer import Token, TokenKind, attach_text, tokenize
 from trellis.languages.match_recognize import parse_clause
 
-__all__ = ["parse_statement"]
+__all__ = ["find_name", "parse_statement"]
 
 _BRACKETS = {"(": ")", "[": "]", "{": "}"}
 _MAX_NESTING = 300
@@ -91,8 +92,32 @@ def parse_statement(text: str) -> Statement:
         _read_level(reading, 0, len(tokens), (), 0)
         if reading.clauses and (inner := next((token for token in tokens if token.text == ";"), None)):
             raise UnsupportedError("MATCH_RECOGNIZE cannot stand in a script of statements.", span=inner.span)
-        final = quote(text, reading.edits, Span(0, len(text) if end is None else end)).rstrip()
-        return Statement(text, tuple(reading.clauses), final if end is not None or reading.clauses else text)
+        cursor = Cursor(text, tokens)
+        view = read_view(cursor) if reading.clauses else None
+        start = 0 if view is None else cursor.span.start
+        final = quote(text, reading.edits, Span(start, len(text) if end is None else end)).rstrip()
+        return Statement(
+            text,
+            tuple(reading.clauses),
+            final if end is not None or reading.clauses else text,
+            view,
+            view is not None or has_effect(Cursor(text, tokens)),
+            tuple(token.text for index, token in enumerate(tokens) if _in_braces(reading, index)),
+        )
+
+
+def find_name(text: str, name: str) -> Span | None:
+    """Where a name first stands outside of braces, None if it does not."""
+    tokens = tokenize(text)
+    reading = _Reading(text, tokens, {})
+    for index, token in enumerate(tokens):
+        if token.is_name and token.identifier.text.upper() == name.upper() and not _in_braces(reading, index):
+            return token.span
+    return None
+
+
+def _in_braces(reading: _Reading, index: int) -> bool:
+    return reading.symbol(index - 1) == "{" and reading.symbol(index + 1) == "}"
 
 
 def _strip_semicolons(tokens: list[Token]) -> int | None:

@@ -35,6 +35,7 @@ def source_of(
         parameters=session.args,
         constant=session.constant,
         survey=partial(survey_source, frame, session),
+        is_registered=session.is_registered,
         functions=functions,
         lenient=conf.get("spark.sql.ansi.enabled", "true") != "true",
     )
