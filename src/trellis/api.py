@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -232,11 +233,19 @@ def _planned(
     functions = {name: function.arguments for name, function in registered().items()}
     plan = plan_query(query, source_of(frame, session, functions, qualifier), hints)
     for warning in plan.warnings:
-        warnings.warn(warning, TrellisWarning, stacklevel=4)
+        _warn(warning)
     if query.kind is VariableKind.ROW and isinstance(plan.scan, SegmentScan):
         # It was rewritten, and nobody knew before.
         start_warmup(VariableKind.SEGMENT).join()
     return _Planned(query, plan, frame, session, Counts() if counted else None)
+
+
+def _warn(message: str) -> None:
+    """Warn where the user's code calls Trellis, perhaps through `df.transform`: Python shows a place only once."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] in ("trellis", "pyspark"):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, TrellisWarning, stacklevel=level)
 
 
 def _match_clauses(
