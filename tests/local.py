@@ -6,6 +6,7 @@ Only scalar expressions are evaluated here, one row at a time, for the small lan
 from __future__ import annotations
 
 import re
+import zlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 from unittest import mock
@@ -167,6 +168,8 @@ def evaluate(expression: Expression, row: Row) -> Any:
             symbol = {"try_add": "+", "try_subtract": "-", "try_multiply": "*", "try_divide": "/"}[function]
             divisor = evaluate(arguments[1], row)
             return None if symbol == "/" and not divisor else _operator(symbol, arguments, row)
+        case e.Call(function="xxhash64", arguments=arguments):
+            return zlib.crc32(repr([evaluate(argument, row) for argument in arguments]).encode())
         case e.Call(function=function, arguments=arguments):
             return _call(function, [evaluate(argument, row) for argument in arguments])
         case e.Raw(parts=("CAST(", value, str() as rest)):
@@ -202,6 +205,8 @@ def type_of(expression: Expression, types: Mapping[str, str]) -> str:
             return type_of(first, types)
         case e.Call(function="to_json" | "struct"):
             return "string"
+        case e.Call(function="xxhash64"):
+            return "bigint"
         case e.Call(function="if", arguments=(_, *rest)):
             return _widest([type_of(value, types) for value in rest])
         case e.Call(arguments=arguments):

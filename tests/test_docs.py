@@ -113,7 +113,7 @@ def test_errors_name_the_line_of_the_page() -> None:
 
 
 def test_only_shell_or_a_reason_excuses_a_block() -> None:
-    assert run_page("p.md", "<!-- no-run -->\n```python\n$ pip install trellis\n```\n", {}) == 0
+    assert run_page("p.md", "<!-- no-run -->\n```python\n$ pip install trellis-spark\n```\n", {}) == 0
     assert run_page("p.md", "<!-- no-run: a cluster -->\n```python\n1 / 0\n```\n", {}) == 0
     with pytest.raises(AssertionError, match="say why"):
         run_page("p.md", "<!-- no-run -->\n```python\n1 / 0\n```\n", {})

@@ -512,7 +512,7 @@ def test_missing_package(
         return real(name, *rest, **more)
 
     monkeypatch.setattr(builtins, "__import__", refuse)
-    with pytest.raises(ResourceError, match=r"pip install 'trellis\[plot\]'"):
+    with pytest.raises(ResourceError, match=r"pip install 'trellis-spark\[plot\]'"):
         plot(dips, walks, x="day", y="temp", by="city", path=tmp_path / "m.html")
 
 

@@ -2,37 +2,20 @@
 
 from __future__ import annotations
 
-import re
-import warnings
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 
-from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
-from trellis.algebra.plan import Plan
-from trellis.algebra.query import Query, VariableKind
-from trellis.algebra.segments import SegmentScan
-from trellis.errors import BindingError, TrellisError, TrellisWarning, raising_worker_errors, worker_error
-from trellis.execution.segments.trial import try_tree
-from trellis.execution.task import MatchTask
-from trellis.execution.warmup import start_warmup
+from trellis.errors import BindingError, UnsupportedError
 from trellis.java import require_java
 from trellis.languages.builder import Keys, QueryBuilder, build
 from trellis.languages.statement import parse_statement
-from trellis.planning.describe.plan import describe_plan
-from trellis.planning.describe.segments import describe_trial
-from trellis.planning.driver import plan_query
+from trellis.planned import errors_about, explain_all, plan_on, warm
 from trellis.planning.hints import Hints
-from trellis.planning.segments.choose import choose_tree
-from trellis.segment_functions import registered
-from trellis.spark.counts import Counts, run_counted
-from trellis.spark.run import run_plan
-from trellis.spark.sample import sample_rows
-from trellis.spark.session import Session, refused
-from trellis.spark.source import source_of
+from trellis.spark.session import Session
 from trellis.spark.worker_python import require_worker_python
+from trellis.statements import create_view, match_clauses
 
 __all__ = ["RowPattern", "explain", "pattern", "sql"]
 
@@ -84,10 +67,13 @@ def sql(
     [Row(start=1, end=3)]
     """
     session = Session(_session(spark, frames, args), dict(args or {}), dict(frames))
-    result, clauses = _run(text, session, Hints.of(hints))
-    if clauses:
-        require_worker_python(session.spark)
-    return result
+    with errors_about(text):
+        statement = parse_statement(text)
+        matched, clauses = match_clauses(statement, session, Hints.of(hints))
+        if clauses:
+            require_worker_python(session.spark)
+        result = matched.run(statement.final)
+        return result if statement.view is None else create_view(statement.view, result)
 
 
 def explain(
@@ -123,15 +109,19 @@ def explain(
     ...
     """
     session = Session(_session(spark, frames, args), dict(args or {}), dict(frames))
-    result, clauses = _run(text, session, Hints.of(hints), counted=analyze)
-    with raising_worker_errors():
-        if analyze:
-            if clauses:
-                require_worker_python(session.spark)
-            run_counted(result, [planned.counts for planned in clauses if planned.counts is not None])
-        if not clauses:
-            return "There is no MATCH_RECOGNIZE in this statement: Spark runs it as it is."
-        return "\n\n\n".join(planned.explain() for planned in clauses)
+    with errors_about(text):
+        statement = parse_statement(text)
+        if analyze and statement.has_effect:
+            raise UnsupportedError(
+                "explain(analyze=True) runs a query, not a statement that changes something.",
+                cure="Explain its SELECT alone, or leave analyze out.",
+            )
+        matched, clauses = match_clauses(statement, session, Hints.of(hints), counted=analyze)
+        # Spark runs commands at once, so only a query may be handed to it here.
+        result = None if statement.has_effect else matched.run(statement.final)
+    if not clauses:
+        return "There is no MATCH_RECOGNIZE in this statement: Spark runs it as it is."
+    return explain_all(clauses, result if analyze else None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,8 +146,8 @@ class RowPattern(QueryBuilder):
         [Row(low=7.0)]
         """
         query = self.query(partition_by, order_by)
-        with _errors_show(self.text(partition_by, order_by)), _warm(query):
-            planned = _planned(query, frame, Session(frame.sparkSession), Hints.of(hints))
+        with errors_about(self.text(partition_by, order_by)), warm(query):
+            planned = plan_on(query, frame, Session(frame.sparkSession), Hints.of(hints))
             require_worker_python(frame.sparkSession)
             return planned.run()
 
@@ -171,14 +161,10 @@ class RowPattern(QueryBuilder):
     ) -> str:
         """Say how the pattern would be found in a DataFrame; as `trellis.explain`."""
         query = self.query(partition_by, order_by)
-        with _errors_show(self.text(partition_by, order_by)), _warm(query):
-            planned = _planned(query, frame, Session(frame.sparkSession), Hints.of(hints), counted=analyze)
-            result = None if planned.counts is None else planned.run()
-        with raising_worker_errors():
-            if planned.counts is not None and result is not None:
-                require_worker_python(frame.sparkSession)
-                run_counted(result, [planned.counts])
-            return planned.explain()
+        with errors_about(self.text(partition_by, order_by)), warm(query):
+            planned = plan_on(query, frame, Session(frame.sparkSession), Hints.of(hints), counted=analyze)
+            result = planned.run() if analyze else None
+        return explain_all([planned], result)
 
 
 def pattern(text: str) -> RowPattern:
@@ -193,93 +179,6 @@ def pattern(text: str) -> RowPattern:
     """
     build(text)
     return RowPattern(text)
-
-
-@dataclass(frozen=True, slots=True)
-class _Planned:
-    """A query with its plan, ready to run or to be explained."""
-
-    query: Query
-    plan: Plan
-    frame: DataFrame
-    session: Session
-    hints: Hints
-    counts: Counts | None
-
-    def run(self) -> DataFrame:
-        task = MatchTask(self.plan.scan)
-        if isinstance(self.plan.scan, SegmentScan):
-            task = MatchTask(self.plan.scan, registered(), choose_tree)
-        return run_plan(self.plan, self.frame, self.session, task, self.counts)
-
-    def explain(self) -> str:
-        tree: list[str] = []
-        analyze = self.counts is not None
-        if isinstance(self.plan.scan, SegmentScan) and self.hints.statistics == "off":
-            tree = ["workers choose it from their rows; statistics are off, so no sample was taken"]
-        elif isinstance(self.plan.scan, SegmentScan):
-            table = sample_rows(self.plan, self.frame, self.session)
-            tree = describe_trial(try_tree(self.plan.scan, table, registered(), choose_tree, run=analyze))
-        text = describe_plan(self.query, self.plan, tree)
-        return f"{text}\n\n== Counts ==\n{self.counts}" if analyze else text
-
-
-def _planned(query: Query, frame: DataFrame, session: Session, hints: Hints, *, counted: bool = False) -> _Planned:
-    functions = {name: function.arguments for name, function in registered().items()}
-    plan = plan_query(query, source_of(frame, session, functions), hints)
-    for warning in plan.warnings:
-        warnings.warn(warning, TrellisWarning, stacklevel=4)
-    if query.kind is VariableKind.ROW and isinstance(plan.scan, SegmentScan):
-        # It was rewritten, and nobody knew before.
-        start_warmup(VariableKind.SEGMENT).join()
-    return _Planned(query, plan, frame, session, hints, Counts() if counted else None)
-
-
-def _run(text: str, session: Session, hints: Hints, *, counted: bool = False) -> tuple[DataFrame, list[_Planned]]:
-    """Run a statement: its clauses one after the other, then what is around them."""
-    clauses: list[_Planned] = []
-    frames = dict(session.frames)
-    with _errors_show(text):
-        statement = parse_statement(text)
-        if not statement.clauses:
-            return session.run(statement.final), clauses
-        with _warm(*(clause.query for clause in statement.clauses)):
-            for clause in statement.clauses:
-                scope = replace(session, frames=frames, ctes=clause.ctes)
-                placeholder = re.match(r"\{(\w+)\}", clause.input)
-                if placeholder and placeholder[1] not in frames:
-                    raise BindingError(
-                        f"There is no DataFrame for {placeholder[0]}.",
-                        cure=f"Pass it: trellis.sql(text, {placeholder[1]}=df).",
-                        span=clause.span,
-                    )
-                frame = scope.run(f"{clause.ctes} SELECT * FROM {clause.input}")
-                clauses.append(_planned(clause.query, frame, scope, hints, counted=counted))
-                frames[clause.name] = clauses[-1].run()
-            return replace(session, frames=frames).run(statement.final), clauses
-
-
-@contextmanager
-def _errors_show(text: str) -> Iterator[None]:
-    """Errors show the text that they are about; what Spark refuses is an error of ours, too."""
-    try:
-        yield
-    except TrellisError as error:
-        raise error.with_text(text) from error.__cause__
-    except PySparkException as problem:
-        raised = worker_error(problem)
-        if raised is not None:
-            raise raised.with_text(text) from None
-        raise refused(problem).with_text(text) from problem
-
-
-@contextmanager
-def _warm(*queries: Query) -> Iterator[None]:
-    """Kernels are compiled or loaded while the query is planned, so that workers only load."""
-    threads = [start_warmup(kind) for kind in sorted({query.kind for query in queries}, key=str)]
-    yield
-    for thread in threads:
-        thread.join()
 
 
 def _session(spark: SparkSession | None, frames: Mapping[str, DataFrame], args: Args | None) -> SparkSession:

@@ -108,7 +108,7 @@ class ResourceError(TrellisError):
 
 
 class TrellisWarning(UserWarning):
-    """The query will run, but perhaps not as cheaply as its author thinks."""
+    """The query will run, but perhaps not as cheaply as its author thinks, or not say what its author means."""
 
 
 def worker_error(failure: BaseException) -> TrellisError | None:

@@ -84,7 +84,7 @@ def test_variables_have_their_place() -> None:
         ("", QuerySyntaxError, ""),
         ("A |", QuerySyntaxError, ""),
         ("| A", QuerySyntaxError, "|"),
-        ("A || B", QuerySyntaxError, "|"),
+        ("A || B", QuerySyntaxError, "||"),
         ("(A", QuerySyntaxError, ""),
         ("A)", QuerySyntaxError, ")"),
         ("*", QuerySyntaxError, "*"),
@@ -122,6 +122,42 @@ def test_mistakes(text: str, kind: type[TrellisError], word: str) -> None:
     assert error.text == text
     assert error.span is not None
     assert text[error.span.start : error.span.end] == word
+
+
+@pytest.mark.parametrize(
+    ("text", "word", "meant"),
+    [
+        ("A AND B", "AND", "`A & B`"),
+        ("A AND B", "AND", "`A B`"),
+        ("(A and B)+", "and", "`A & B`"),
+        ("A OR B", "OR", "`A | B`"),
+        ("NOT A", "NOT", "`~A`"),
+        ("A && B", "&&", "`A & B`"),
+        ("A || B", "||", "`A | B`"),
+        ("A -> B", "->", "`A B`"),
+        ("(A -> B)*", "->", "`A B`"),
+        ("A => B", "=>", "`A B`"),
+        ("A, B", ",", "`A B`"),
+        ("(A, B)", ",", "`A B`"),
+        ("{- A, B -}", ",", "`A B`"),
+        ("PERMUTE(A, (B, C))", ",", "`A B`"),
+    ],
+)
+def test_operators_of_other_languages(text: str, word: str, meant: str) -> None:
+    """They would read as variables, or as nothing: the error names the operator that is meant."""
+    with pytest.raises(QuerySyntaxError) as caught:
+        parse_pattern_text(text)
+    error = caught.value
+    assert error.span is not None
+    assert text[error.span.start : error.span.end] == word
+    assert meant in (error.cure or "")
+
+
+@pytest.mark.parametrize("name", ["AND", "OR", "NOT"])
+def test_a_quoted_operator_is_a_variable(name: str) -> None:
+    pattern = parse_pattern_text(f"A `{name}`")
+    assert pattern == Concat((A, Var(name)))
+    assert parse_pattern_text(str(pattern)) == pattern
 
 
 def test_the_limit_is_said() -> None:

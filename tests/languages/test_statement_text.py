@@ -206,3 +206,32 @@ def test_the_message_shows_the_line() -> None:
     with pytest.raises(QuerySyntaxError) as caught:
         parse_statement("SELECT *\nFROM t MATCH_RECOGNIZE (\n  PATTERN (A+ +)\n)")
     assert "line 3:   PATTERN (A+ +)\n                      ^" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("relation", "qualifier"),
+    [
+        ("ticks", ("ticks",)),
+        ("db.ticks", ("db", "ticks")),
+        ("spark_catalog.`my db`.ticks", ("spark_catalog", "my db", "ticks")),
+        ("ticks AS t", ("t",)),
+        ("ticks t", ("t",)),
+        ("db.ticks AS `T t`", ("T t",)),
+        ("{ticks}", ()),
+        ("{ticks} AS t", ("t",)),
+        ("{ticks} t", ("t",)),
+        ("(SELECT * FROM ticks)", ()),
+        ("(SELECT * FROM ticks) AS t", ("t",)),
+        ("(SELECT * FROM ticks) t", ("t",)),
+        ("(SELECT * FROM ticks) AS t (a, b)", ("t",)),
+        ("(SELECT * FROM ticks) t (a, b)", ("t",)),
+        ("VALUES (1, 2), (3, 4) AS t (a, b)", ("t",)),
+        ("range(10)", ()),
+        ("range(10) AS t", ("t",)),
+        ("ticks TABLESAMPLE (5 ROWS)", ("ticks",)),
+        ("ticks TABLESAMPLE (5 ROWS) AS t", ("t",)),
+        ("ticks VERSION AS OF 3", ("ticks",)),
+    ],
+)
+def test_names_that_may_stand_before_columns(relation: str, qualifier: tuple[str, ...]) -> None:
+    assert parse_statement(f"SELECT * FROM {relation} {M}").clauses[0].qualifier == qualifier

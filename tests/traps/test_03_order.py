@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import local
+from trellis.algebra.plan import Plan
 from trellis.errors import BindingError
 
 _SCHEMA = [("t", "int"), ("s", "string"), ("x", "int")]
@@ -92,3 +93,48 @@ def test_keys_cannot_look_at_the_match(key: str) -> None:
     for clause in (f"ORDER BY {key} PATTERN (A)", f"PARTITION BY {key} ORDER BY t PATTERN (A)"):
         with pytest.raises(BindingError):
             local.run(clause, [], _SCHEMA)
+
+
+def sorted_by(plan: Plan) -> list[str]:
+    """What a plan sorts by, as text."""
+    expressions = {name: str(expression) for name, expression in plan.projected}
+    return [expressions[name] for name, _, _ in plan.sorted_by]
+
+
+def test_ties_are_sorted_by_a_hash_of_what_the_query_reads() -> None:
+    clause = "PARTITION BY s ORDER BY t MEASURES A.x AS a PATTERN (A B) DEFINE B AS x > PREV(x)"
+    tie = "xxhash64(`t`, `s`, `x`)"
+    assert sorted_by(local.plan_clause(clause, _SCHEMA)) == ["`s`", "`t`", tie, "`x`"]
+    # Computed columns do not change it.
+    clause = "ORDER BY t MEASURES A.t AS a PATTERN (A B) DEFINE B AS abs(x) > 2 OR abs(PREV(x)) > 1"
+    for off in ([], ["hoist_slots"]):
+        assert sorted_by(local.plan_clause(clause, _SCHEMA, off=off))[:2] == ["`t`", "xxhash64(`t`, `x`)"]
+    segments = "PARTITION BY s ORDER BY t PATTERN (S) DEFINE SEGMENT S AS window(2, 3) AND corr(x, t) > 0.5"
+    assert sorted_by(local.plan_clause(segments, _SCHEMA))[:3] == ["`s`", "`t`", tie]
+
+
+def test_all_rows_read_all_columns() -> None:
+    clause = "ORDER BY t ALL ROWS PER MATCH PATTERN (A) DEFINE A AS x > 1"
+    assert sorted_by(local.plan_clause(clause, _SCHEMA))[:2] == ["`t`", "xxhash64(`t`, `s`, `x`)"]
+
+
+def test_rows_that_the_keys_tell_apart_need_no_hash() -> None:
+    clause = "PARTITION BY s ORDER BY t, x MEASURES A.x AS a PATTERN (A B) DEFINE B AS x > PREV(x)"
+    assert sorted_by(local.plan_clause(clause, _SCHEMA)) == ["`s`", "`t`", "`x`"]
+
+
+def test_columns_that_cannot_be_hashed_take_no_part() -> None:
+    schema = [*_SCHEMA, ("m", "map<string,int>"), ("v", "array<variant>")]
+    clause = "ORDER BY t MEASURES A.m AS m, A.v AS v, A.x AS x PATTERN (A)"
+    assert sorted_by(local.plan_clause(clause, schema)) == ["`t`", "xxhash64(`t`, `x`)", "`x`"]
+    clause = "ORDER BY t MEASURES A.m AS m PATTERN (A)"
+    assert sorted_by(local.plan_clause(clause, schema)) == ["`t`"]
+
+
+def test_ties_do_not_drift() -> None:
+    """Nothing rises or falls in these rows; sorted by value, most would be followed by a greater one."""
+    drawn = random.Random(1)
+    rows = [{"t": n // 10, "s": "s", "x": drawn.randrange(50)} for n in range(3000)]
+    clause = "ORDER BY t MEASURES A.x AS a AFTER MATCH SKIP TO NEXT ROW PATTERN (A B) DEFINE B AS x {} PREV(x)"
+    rises, falls = (len(local.run(clause.format(sign), rows, _SCHEMA)) for sign in "><")
+    assert 0.85 < rises / falls < 1 / 0.85

@@ -7,7 +7,11 @@ from typing import Any
 import pytest
 
 import local
+from trellis.analysis.bind_query import bind_query
+from trellis.analysis.schema import Schema
+from trellis.analysis.source import Source
 from trellis.errors import BindingError, TrellisError
+from trellis.languages.match_recognize import parse_clause_text
 
 _SCHEMA = [
     ("a", "int"),
@@ -170,3 +174,53 @@ def test_a_measure_with_the_name_of_a_column_that_is_shown(clause: str) -> None:
 
 def test_one_row_per_match_shows_no_columns_to_clash_with() -> None:
     assert run("MEASURES price + 1 AS price PATTERN (^ V)") == [{"price": 2}]
+
+
+def keys_of(clause: str, qualifier: tuple[str, ...], pattern: str = "V") -> list[tuple[str, str]]:
+    """The keys of a clause over `FROM qualifier`: names in the result, and expressions."""
+    columns = (("price", "int"), ("x", "int"), ("t", "struct<x: int, z: int>"))
+    source = Source(Schema(columns, qualifier=qualifier), lambda asked: ["int" for _ in asked])
+    bound = bind_query(parse_clause_text(f"{clause} PATTERN ({pattern})"), source)
+    return [(name, str(expression)) for name, expression in (*bound.partition_by, *bound.order_by)]
+
+
+def test_the_alias_of_the_input_before_keys() -> None:
+    assert keys_of("PARTITION BY t.x ORDER BY T.price DESC", ("t",)) == [("x", "`x`"), ("price", "`price`")]
+    assert keys_of("ORDER BY abs(t.x) + `t`.`price`", ("t",)) == [("order_1", "abs(`x`) + `price`")]
+    assert keys_of("ORDER BY t.x", ("t",), pattern="T") == [("x", "`x`")]
+    # The alias goes before the column of its name, as in Spark.
+    assert keys_of("ORDER BY t.t.x", ("t",)) == [("x_", "`t`.`x`")]
+    assert keys_of("ORDER BY t.z", ("t",)) == [("z", "`t`.`z`")]
+
+
+def test_the_name_of_a_table_before_keys() -> None:
+    for name in ("u.x", "db.u.x", "cat.db.u.x"):
+        assert keys_of(f"PARTITION BY {name}", ("cat", "db", "u")) == [("x", "`x`")]
+    for name in ("db.x", "cat.u.x", "w.x"):
+        with pytest.raises(BindingError) as caught:
+            keys_of(f"PARTITION BY {name}", ("cat", "db", "u"))
+        assert "alias" in (caught.value.cure or "")
+
+
+def test_the_alias_stands_before_keys_only() -> None:
+    with pytest.raises(BindingError, match="u is neither"):
+        keys_of("MEASURES u.x AS m", ("u",))
+
+
+@pytest.mark.parametrize(
+    "clause",
+    [
+        "MEASURES first(S.price) AS price ALL ROWS PER MATCH PATTERN (S) DEFINE SEGMENT S AS window(1, 2)",
+        "MEASURES first(S.price) AS `PRICE` ALL ROWS PER MATCH PATTERN (S) DEFINE SEGMENT S AS window(1, 2)",
+        "MEASURES first(S.price) AS a ALL ROWS PER MATCH PATTERN (S) DEFINE SEGMENT S AS window(1, 2)",
+    ],
+)
+def test_a_measure_of_segments_with_the_name_of_a_column_that_is_shown(clause: str) -> None:
+    with pytest.raises(BindingError, match="two columns"):
+        local.plan_clause(f"ORDER BY a {clause}", _SCHEMA)
+
+
+def test_measures_that_nobody_named_take_no_name_of_a_key() -> None:
+    clause = "PARTITION BY match_start ORDER BY x PATTERN (S) DEFINE SEGMENT S AS window(1, 2)"
+    plan = local.plan_clause(clause, [("match_start", "int"), ("x", "int")])
+    assert [name for name, _ in plan.finished] == ["match_start", "match_start_", "match_end"]

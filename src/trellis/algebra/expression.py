@@ -167,11 +167,15 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call of a Spark function, built-in or registered, by its name in lower case."""
+    """A call of a Spark function, built-in or registered, by its name in lower case.
+
+    `registered`: the function is known not to be Spark's own, and must see no values but those of rows.
+    """
 
     function: str
     arguments: tuple[Expression, ...]
     span: Span | None = field(default=None, compare=False, repr=False)
+    registered: bool = field(default=False, compare=False, repr=False)
 
     def __str__(self) -> str:
         return f"{self.function}({', '.join(str(argument) for argument in self.arguments)})"

@@ -45,6 +45,10 @@ __all__ = [
 MAX_COUNT = 10_000
 
 
+# PERMUTE before a bracket is a keyword; the others are refused, since they are operators elsewhere.
+_KEYWORDS = frozenset({"PERMUTE", "AND", "OR", "NOT"})
+
+
 @dataclass(frozen=True, slots=True)
 class Var:
     """One row that satisfies the condition of a variable."""
@@ -53,8 +57,7 @@ class Var:
     span: Span | None = field(default=None, compare=False, repr=False)
 
     def __str__(self) -> str:
-        # PERMUTE before a bracket would read as the keyword.
-        plain = self.name.isidentifier() and self.name.isupper() and self.name != "PERMUTE"
+        plain = self.name.isidentifier() and self.name.isupper() and self.name not in _KEYWORDS
         return self.name if plain else f"`{self.name.replace('`', '``')}`"
 
 

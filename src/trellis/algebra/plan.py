@@ -20,8 +20,8 @@ Scan: TypeAlias = AutomatonScan | SegmentScan
 class PairPlan:
     """Functions of two rows that Spark computes for all pairs of rows of a series.
 
-    `keys` and `order` are those of the query, `first` the columns that are read of the first row (in the struct
-    `struct`), `values` the functions, `row` the number of a row in its series.
+    `keys` are those of the query, `order` is its order with what breaks ties, `first` the columns that are read of the
+    first row (in the struct `struct`), `values` the functions, `row` the number of a row in its series.
     """
 
     keys: tuple[Expression, ...]
@@ -62,7 +62,7 @@ class Plan:
     """A query as Spark runs it: drop rows, project, exchange and sort, search, finish.
 
     `before` says which rows are dropped, and how series are cut; `neighbours` what happens between sort and search;
-    `partition_keys` are those of the query.
+    `partition_keys` and `order_keys` are those of the query.
 
     `projected` are the columns before the exchange, `sorted_by` the sort (column, descending, nulls first),
     `shipped` the columns that the search (`scan`) reads, `finished` the columns of the result over its outputs.
@@ -78,5 +78,6 @@ class Plan:
     pairs: PairPlan | None = None
     before: BeforeMatch = field(default_factory=BeforeMatch)
     partition_keys: tuple[Expression, ...] = ()
+    order_keys: tuple[Expression, ...] = ()
     neighbours: NeighbourPlan | None = None
     warnings: tuple[str, ...] = ()

@@ -45,7 +45,7 @@ class Binder:
     def keys(self, expressions: tuple[Expression, ...], what: str) -> tuple[tuple[str, Expression], ...]:
         """Keys of PARTITION BY or ORDER BY, with the names of their output columns."""
         bound: list[tuple[str, Expression]] = []
-        for number, expression in enumerate(expressions):
+        for number, expression in enumerate(map(self._unqualified, expressions)):
             for part in e.walk(expression):
                 if isinstance(part, e.Name) and self.column(part)[0] is not None:
                     raise BindingError(
@@ -62,6 +62,12 @@ class Binder:
                     name = f"{name}_"
             bound.append((name, value))
         return tuple(bound)
+
+    def _unqualified(self, expression: Expression) -> Expression:
+        """A key without the name of the input before its columns; in a key that goes before a variable's name."""
+        if isinstance(expression, e.Name):
+            return replace(expression, parts=self.schema.unqualified(expression.parts))
+        return e.rebuild(expression, self._unqualified)
 
     def condition(self, variable: str, expression: Expression) -> Expression:
         """The condition of a variable; what is the current row is written as such."""
@@ -173,7 +179,7 @@ class Binder:
         if self.schema.find(first) is None and rest:
             raise BindingError(
                 f"{first.text} is neither a variable of the pattern nor a column.",
-                cure="Inside MATCH_RECOGNIZE columns stand alone or after a variable, never after the name of a table.",
+                cure="Columns stand alone or after a variable. In keys, the alias of the table may stand before them.",
                 span=name.span,
             )
         if self.schema.find(first) is None and variable is not None:

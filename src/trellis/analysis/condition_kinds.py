@@ -15,7 +15,7 @@ from trellis.algebra.bound import BoundQuery
 from trellis.algebra.expression import Expression, Place
 from trellis.analysis.paths import rows_around
 
-__all__ = ["Kinds", "at_row", "classify", "is_contained", "row_value", "window_width"]
+__all__ = ["Kinds", "at_row", "classify", "is_contained", "looks_at_rows", "row_value", "window_width"]
 
 _CURRENT = Place()
 
@@ -38,6 +38,11 @@ def classify(bound: BoundQuery) -> Kinds:
         independent[variable] = tuple(row for row in rows if row is not None)
         dependent[variable] = tuple(part for part, row in zip(parts, rows, strict=True) if row is None)
     return Kinds(independent, dependent)
+
+
+def looks_at_rows(bound: BoundQuery) -> bool:
+    """Whether a condition looks at other rows than its own; a condition of a segment does."""
+    return any(classify(bound).dependent.values())
 
 
 def row_value(expression: Expression) -> Expression | None:

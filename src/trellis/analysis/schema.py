@@ -13,10 +13,11 @@ __all__ = ["Schema"]
 
 @dataclass(frozen=True, slots=True)
 class Schema:
-    """Ordered columns: (name, type text)."""
+    """Ordered columns: (name, type text). `qualifier` are the names of the input that may stand before a column."""
 
     columns: tuple[tuple[str, str], ...]
     case_sensitive: bool = False
+    qualifier: tuple[str, ...] = ()
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -40,6 +41,15 @@ class Schema:
         if not found:
             raise BindingError(f"There is no column {identifier.text}.", cure=self._suggest(identifier.text), span=span)
         return found[0]
+
+    def unqualified(self, parts: tuple[Identifier, ...]) -> tuple[Identifier, ...]:
+        """The parts of a name without the input's name before the column, as far as there is such a column."""
+        names = [self._fold(part.text) for part in parts]
+        for length in range(min(len(self.qualifier), len(parts) - 1), 0, -1):
+            qualifies = names[:length] == [self._fold(name) for name in self.qualifier[-length:]]
+            if qualifies and self.find(parts[length]) is not None:
+                return parts[length:]
+        return parts
 
     def type_of(self, name: str) -> str:
         """The type of a column, by its exact name."""

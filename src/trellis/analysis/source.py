@@ -27,7 +27,8 @@ class Source:
     """An input, and the session that it belongs to.
 
     `functions` are the functions of whole segments that users registered, with their numbers of arguments; `parameters`
-    the values of `:name`. `lenient` is Spark without ANSI mode.
+    the values of `:name`. `is_registered` says whether a function of rows is not one of Spark's own. `lenient` is Spark
+    without ANSI mode.
     """
 
     schema: Schema
@@ -35,5 +36,6 @@ class Source:
     parameters: Mapping[str, object] = field(default_factory=dict)
     constant: Constant = lambda _: None
     survey: Survey = lambda _: "statistics are off"
+    is_registered: Callable[[str], bool] = lambda _: False
     functions: Mapping[str, int] = field(default_factory=dict)
     lenient: bool = False

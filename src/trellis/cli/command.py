@@ -120,7 +120,8 @@ def _answer(args: Namespace, text: str, tables: Sequence[Table], spark: SparkSes
         "spark": spark,
         "args": dict(args.param),
         "hints": dict(args.hint),
-        **{name: frame for name, frame in frames.items() if name not in _OTHER_KEYWORDS},
+        # The others are views, and stand in the text without braces.
+        **{name: frame for name, frame in frames.items() if f"{{{name}}}" in text and name not in _OTHER_KEYWORDS},
     }
     if args.explain:
         explained = tr.explain(text, **keywords)

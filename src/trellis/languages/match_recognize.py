@@ -273,11 +273,12 @@ def _part_follows(cursor: Cursor) -> bool:
 
 
 def _pattern(cursor: Cursor) -> Pattern:
-    if cursor.at_words("SEEK"):
+    if cursor.at_words("INITIAL") or cursor.at_words("SEEK"):
         raise UnsupportedError(
-            "SEEK is not supported.", cure="Leave it out: INITIAL is what applies.", span=cursor.span
+            f"{cursor.keyword()} belongs to patterns of windows, not to MATCH_RECOGNIZE.",
+            cure="Leave it out; `PATTERN (^ A)` asks for a match at the first row of a series.",
+            span=cursor.span,
         )
-    cursor.accept("INITIAL")
     cursor.expect("PATTERN")
     cursor.expect_symbol("(")
     pattern = parse_pattern(cursor)

@@ -33,6 +33,13 @@ _MAX_NODES = 2 * MAX_DEPTH
 _AND = "`&` stands between two parts: `A & B`."
 _NOT = "`~` stands before the part that must not match: `~A`."
 
+# Operators of other languages, and what they are in a pattern.
+_BOTH = "Write `A B` for A and then B, or `A & B` for a segment that is both."
+_EITHER = "Write `A | B`."
+_THEN = "Write `A B`: what follows stands behind, without a sign between."
+_FOREIGN_WORDS = {"AND": _BOTH, "OR": _EITHER, "NOT": _NOT}
+_FOREIGN_SYMBOLS = {"&&": _BOTH, "||": _EITHER, "->": _THEN, "=>": _THEN, ",": _THEN}
+
 
 def parse_pattern(cursor: Cursor) -> Pattern:
     """Read a pattern, up to the bracket that closes it or the end of the text.
@@ -74,19 +81,29 @@ def _length(cursor: Cursor) -> int:
     return ahead
 
 
-def _alternation(cursor: Cursor) -> Pattern:
+def _alternation(cursor: Cursor, *, in_list: bool = False) -> Pattern:
     cursor.enter()
     options: list[Pattern] = []
     while True:
         parts: list[Pattern] = []
         while not parts or _starts_factor(cursor):
             parts.append(_conjunction(cursor))
+            _refuse_foreign_symbol(cursor, in_list=in_list)
         option = parts[0] if len(parts) == 1 else Concat(tuple(parts))
         options.extend(option.options if isinstance(option, Alt) else (option,))
         if not cursor.accept_symbol("|"):
             break
     cursor.leave()
     return options[0] if len(options) == 1 else Alt(tuple(options))
+
+
+def _refuse_foreign_symbol(cursor: Cursor, *, in_list: bool) -> None:
+    """Say which operator is meant, where one of another language stands; in a list, commas are right."""
+    for symbol, cure in _FOREIGN_SYMBOLS.items():
+        if all(cursor.symbol(ahead) == part for ahead, part in enumerate(symbol)) and not (in_list and symbol == ","):
+            last = cursor.peek(len(symbol) - 1)
+            assert last is not None
+            raise QuerySyntaxError(f"A pattern has no `{symbol}`.", cure=cure, span=cursor.span.to(last.span))
 
 
 def _starts_factor(cursor: Cursor) -> bool:
@@ -100,10 +117,9 @@ def _conjunction(cursor: Cursor) -> Pattern:
     while True:
         part = _negation(cursor)
         parts.extend(part.parts if isinstance(part, And) else (part,))
-        if not cursor.accept_symbol("&"):
+        if cursor.symbol() != "&" or cursor.symbol(1) == "&":
             return parts[0] if len(parts) == 1 else And(tuple(parts))
-        if cursor.symbol() == "&":
-            cursor.fail("a variable", cure="Write one `&`.")
+        cursor.next()
         if not _starts_factor(cursor):
             cursor.fail("a variable", cure=_AND)
 
@@ -193,6 +209,12 @@ def _part(cursor: Cursor) -> Pattern:
     if token is not None and token.is_name:
         if token.keyword == "PERMUTE" and cursor.symbol(1) == "(":
             return _permute(cursor)
+        if token.keyword in _FOREIGN_WORDS:
+            raise QuerySyntaxError(
+                f"A pattern has no {token.keyword}.",
+                cure=f"{_FOREIGN_WORDS[token.keyword]} A variable of this name stands in backticks.",
+                span=token.span,
+            )
         cursor.next()
         return Var(token.variable, start)
     match cursor.symbol():
@@ -219,9 +241,9 @@ def _permute(cursor: Cursor) -> Pattern:
     cursor.read(2)
     if cursor.symbol() == ")":
         cursor.fail("a pattern", cure="PERMUTE needs the patterns to put in order: `PERMUTE(A, B)`.")
-    parts = [_alternation(cursor)]
+    parts = [_alternation(cursor, in_list=True)]
     while cursor.accept_symbol(","):
-        parts.append(_alternation(cursor))
+        parts.append(_alternation(cursor, in_list=True))
     cursor.expect_symbol(")", "a variable, a quantifier, `,` or `)`")
     return parts[0] if len(parts) == 1 else Permute(tuple(parts))
 

@@ -11,12 +11,13 @@ from dataclasses import dataclass, field
 
 from trellis.algebra.statement import MatchClause, Statement
 from trellis.errors import QuerySyntaxError, Span, UnsupportedError
+from trellis.languages.commands import has_effect, read_view
 from trellis.languages.cursor import Cursor
 from trellis.languages.edits import Edit, quote
 from trellis.languages.lexer import Token, TokenKind, attach_text, tokenize
 from trellis.languages.match_recognize import parse_clause
 
-__all__ = ["parse_statement"]
+__all__ = ["find_name", "parse_statement"]
 
 _BRACKETS = {"(": ")", "[": "]", "{": "}"}
 _MAX_NESTING = 300
@@ -28,6 +29,9 @@ _RELATION_STOPS = frozenset({
     "SELECT", "WHERE", "GROUP", "HAVING", "ON", "ORDER", "SORT", "CLUSTER", "DISTRIBUTE", "LIMIT", "OFFSET",
     "WINDOW", "UNION", "INTERSECT", "EXCEPT", "MINUS", "SET", "USING", "VIEW",
 })  # fmt: skip
+
+# Words before a bracket at the end of a relation that are no aliases.
+_NO_ALIASES = frozenset({"TABLESAMPLE", "PIVOT", "UNPIVOT", "REPEATABLE"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +92,32 @@ def parse_statement(text: str) -> Statement:
         _read_level(reading, 0, len(tokens), (), 0)
         if reading.clauses and (inner := next((token for token in tokens if token.text == ";"), None)):
             raise UnsupportedError("MATCH_RECOGNIZE cannot stand in a script of statements.", span=inner.span)
-        final = quote(text, reading.edits, Span(0, len(text) if end is None else end)).rstrip()
-        return Statement(text, tuple(reading.clauses), final if end is not None or reading.clauses else text)
+        cursor = Cursor(text, tokens)
+        view = read_view(cursor) if reading.clauses else None
+        start = 0 if view is None else cursor.span.start
+        final = quote(text, reading.edits, Span(start, len(text) if end is None else end)).rstrip()
+        return Statement(
+            text,
+            tuple(reading.clauses),
+            final if end is not None or reading.clauses else text,
+            view,
+            view is not None or has_effect(Cursor(text, tokens)),
+            tuple(token.text for index, token in enumerate(tokens) if _in_braces(reading, index)),
+        )
+
+
+def find_name(text: str, name: str) -> Span | None:
+    """Where a name first stands outside of braces, None if it does not."""
+    tokens = tokenize(text)
+    reading = _Reading(text, tokens, {})
+    for index, token in enumerate(tokens):
+        if token.is_name and token.identifier.text.upper() == name.upper() and not _in_braces(reading, index):
+            return token.span
+    return None
+
+
+def _in_braces(reading: _Reading, index: int) -> bool:
+    return reading.symbol(index - 1) == "{" and reading.symbol(index + 1) == "}"
 
 
 def _strip_semicolons(tokens: list[Token]) -> int | None:
@@ -271,8 +299,29 @@ def _read_clause(reading: _Reading, start: int, index: int, visible: tuple[_Tabl
     name = f"trellis_match_{len(reading.clauses)}"
     relation = reading.quote(tokens[first].span.to(tokens[index - 1].span))
     span = tokens[first].span.to(tokens[close].span)
-    reading.clauses.append(MatchClause(name, relation, query, _with_text(reading, visible), span))
+    qualifier = _qualifier(reading, first, index)
+    reading.clauses.append(MatchClause(name, relation, query, _with_text(reading, visible), span, qualifier))
     reading.replace(span, f"{{{name}}}")
+
+
+def _qualifier(reading: _Reading, first: int, stop: int) -> tuple[str, ...]:
+    """What may stand before a column of the relation: its alias, or else the parts of a table's name."""
+    last = stop - 1
+    if reading.symbol(last) == ")":
+        # An alias may have names of columns behind it: `AS t (a, b)`.
+        opening = next(opening for opening, close in reading.partners.items() if close == last)
+        last = opening - 1
+    is_alias = last > first and reading.is_name(last) and reading.symbol(last - 1) != "."
+    if is_alias and reading.keyword(last) not in _NO_ALIASES:
+        return (reading.tokens[last].identifier.text,)
+    parts: list[str] = []
+    at = first
+    while reading.is_name(at):
+        parts.append(reading.tokens[at].identifier.text)
+        if reading.symbol(at + 1) != ".":
+            break
+        at += 2
+    return () if reading.symbol(at + 1) == "(" and at + 1 < stop else tuple(parts)
 
 
 def _with_text(reading: _Reading, visible: tuple[_TableExpression, ...]) -> str:

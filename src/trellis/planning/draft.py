@@ -13,9 +13,10 @@ from trellis.algebra.plan import Fired, PairPlan, Plan, Scan
 from trellis.algebra.prefilter import BeforeMatch
 from trellis.algebra.query import RowsPerMatch
 from trellis.algebra.scan import Output, SliceSpec
+from trellis.analysis.condition_kinds import looks_at_rows
 from trellis.planning.before_match.neighbours import Neighbours
 from trellis.planning.before_match.slices import slice_columns, sliced_by
-from trellis.planning.exchange import check_arrow, check_order, comparable_key, sort_by
+from trellis.planning.exchange import check_arrow, check_order, comparable_key, sort_by, tie_breaker
 from trellis.planning.expressions.columns import Columns
 
 __all__ = ["Draft", "Series", "bind_keys", "result_columns"]
@@ -103,9 +104,14 @@ class Draft:
             columns.ship(e.Literal("TRUE"))
         check_arrow(columns)
         neighbours = None if self.neighbours is None else self.neighbours.finish(columns)
+        query = self.bound.query
+        if pairs is None:
+            sorted_by = sort_by(query.order_by, series.keys, order_names, columns, tie_breaker(self.bound, columns))
+        else:
+            sorted_by = sort_by(None, series.keys, order_names, columns, None)
         return Plan(
             projected=tuple((name, expression) for expression, name in columns.names.items()),
-            sorted_by=sort_by(self.bound.query.order_by if pairs is None else None, series.keys, order_names, columns),
+            sorted_by=sorted_by,
             shipped=(*columns.shipped, *sliced_by(spec)),
             scan=make_scan(series),
             finished=self.finished,
@@ -113,6 +119,17 @@ class Draft:
             pairs=pairs,
             before=replace(self.before, slices=slices),
             partition_keys=self.keys,
+            order_keys=tuple(expression for _, expression in self.bound.order_by),
             neighbours=neighbours,
-            warnings=warnings,
+            warnings=(*_order_warnings(self.bound), *warnings),
         )
+
+
+def _order_warnings(bound: BoundQuery) -> tuple[str, ...]:
+    """Without ORDER BY, which row stands before another means nothing."""
+    if bound.order_by or not looks_at_rows(bound):
+        return ()
+    return (
+        "The query has no ORDER BY, but a condition looks at other rows than its own: "
+        "the rows stand in an arbitrary order, the same in every run. Add ORDER BY.",
+    )

@@ -11,6 +11,7 @@ from trellis.analysis.bind_query import bind_query
 from trellis.analysis.segments import segment_functions
 from trellis.analysis.source import Source
 from trellis.errors import UnsupportedError, assert_never
+from trellis.planning.expressions.registered import mark_registered
 from trellis.planning.hints import Hints
 from trellis.planning.rows.plan import plan_rows
 from trellis.planning.rows.rewrite_rows import reads_segments
@@ -27,7 +28,7 @@ def plan_query(query: Query, source: Source, hints: Hints) -> Plan:
     query = replace(query, pattern=with_counts(query.pattern, source.parameters))
     query = _rewritten(query, source, hints, rules)
     _check_search(query)
-    bound = bind_query(query, source)
+    bound = mark_registered(bind_query(query, source), source)
     match query.kind:
         case VariableKind.ROW:
             return plan_rows(bound, source, hints, rules)

@@ -63,7 +63,7 @@ def write(spec: Spec, target: Path) -> Path:
     except ImportError:
         raise ResourceError(
             "Drawing needs the package vl-convert-python, which is not installed.",
-            cure="Install it with: pip install 'trellis[plot]'",
+            cure="Install it with: pip install 'trellis-spark[plot]'",
         ) from None
     target.parent.mkdir(parents=True, exist_ok=True)
     match target.suffix.lower():

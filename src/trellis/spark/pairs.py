@@ -25,9 +25,9 @@ def add_pairs(frame: DataFrame, plan: PairPlan, session: Session) -> DataFrame:
         keys = [("__k0", e.Literal("FALSE"))]
         named = with_one_key(named, "__k0")
     sort = [sort_column(name, *key[1:]) for (name, _), key in zip(order, plan.order, strict=True)]
-    ties = [_named(field.name) for field in frame.schema if "map<" not in field.dataType.simpleString()]
     series = Window.partitionBy(*(name for name, _ in keys))
-    number = F.row_number().over(series.orderBy(*sort, *ties)) - 1
+    # A query that reads nothing but keys may have no order at all, and a window must have one.
+    number = F.row_number().over(series.orderBy(*(sort or [F.lit(0)]))) - 1
     numbered = named.withColumn(plan.row, number)
     first = F.struct(plan.row, *map(_named, plan.first))
     # Sorted by number alone: not every type has an order.

@@ -23,7 +23,11 @@ __all__ = ["prepare", "project_input"]
 
 def prepare(plan: Plan, frame: DataFrame, session: Session, counts: Counts | None = None) -> DataFrame:
     """The columns that the search reads, of the rows that it must see, series by series in order."""
-    projected = project_input(plan, frame, session)
+    frame = _drop_rows(plan, frame, session)
+    if counts is not None:
+        named = [(f"__k{number}", key) for number, key in enumerate((*plan.partition_keys, *plan.order_keys))]
+        counts.count_ties(session.project(frame, named))
+    projected = _project(plan, frame, session)
     if counts is not None and plan.neighbours is None:
         projected = counts.watch(projected, "rows in")
     slices, spec = plan.before.slices, plan.scan.slices
@@ -43,11 +47,19 @@ def prepare(plan: Plan, frame: DataFrame, session: Session, counts: Counts | Non
 
 def project_input(plan: Plan, frame: DataFrame, session: Session) -> DataFrame:
     """The columns of a plan, of the rows that nothing drops before the exchange."""
+    return _project(plan, _drop_rows(plan, frame, session), session)
+
+
+def _drop_rows(plan: Plan, frame: DataFrame, session: Session) -> DataFrame:
     before = plan.before
     if before.prefilter is not None:
         frame = apply_prefilter(frame, before.prefilter, _read_names(plan, frame), session)
     if before.keep is not None:
         frame = session.where(frame, before.keep)
+    return frame
+
+
+def _project(plan: Plan, frame: DataFrame, session: Session) -> DataFrame:
     if plan.pairs is not None:
         frame = add_pairs(frame, plan.pairs, session)
     return session.project(frame, plan.projected)

@@ -67,6 +67,15 @@ class Session:
             return self.args[expression.name]
         return self.run(f"{self.ctes} SELECT {expression}").collect()[0][0]
 
+    def is_registered(self, function: str) -> bool:
+        """Whether a function is not one of Spark's own."""
+        try:
+            found = self.spark.catalog.getFunction(function)
+        except PySparkException:
+            # There is none, or its name is syntax: Spark says what it thinks of that when it sees the query.
+            return False
+        return not (found.className or "").startswith("org.apache.spark.sql.catalyst.expressions.")
+
     def types_of(self, frame: DataFrame, expressions: Sequence[Expression]) -> Sequence[str]:
         """The types of expressions over a DataFrame, without running anything."""
         known: dict[Expression, str] = {

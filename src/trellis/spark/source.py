@@ -16,8 +16,13 @@ from trellis.spark.statistics import survey_source
 __all__ = ["source_of"]
 
 
-def source_of(frame: DataFrame, session: Session, functions: Mapping[str, int]) -> Source:
-    """What planning may ask of a DataFrame; `functions` are the registered functions of segments."""
+def source_of(
+    frame: DataFrame, session: Session, functions: Mapping[str, int], qualifier: tuple[str, ...] = ()
+) -> Source:
+    """What planning may ask of a DataFrame.
+
+    `functions` are the registered functions of segments, `qualifier` is what may stand before columns in keys.
+    """
     if frame.isStreaming:
         raise UnsupportedError(
             "Streams are not supported yet.", cure="Use foreachBatch, or a DataFrame that is not a stream."
@@ -25,11 +30,12 @@ def source_of(frame: DataFrame, session: Session, functions: Mapping[str, int]) 
     conf = session.spark.conf
     columns = tuple((field.name, field.dataType.simpleString()) for field in frame.schema)
     return Source(
-        schema=Schema(columns, conf.get("spark.sql.caseSensitive", "false") == "true"),
+        schema=Schema(columns, conf.get("spark.sql.caseSensitive", "false") == "true", qualifier),
         types_of=partial(session.types_of, frame),
         parameters=session.args,
         constant=session.constant,
         survey=partial(survey_source, frame, session),
+        is_registered=session.is_registered,
         functions=functions,
         lenient=conf.get("spark.sql.ansi.enabled", "true") != "true",
     )

@@ -24,6 +24,7 @@ from trellis.analysis.condition_kinds import classify
 from trellis.planning.before_match.demands import has_reserved_names
 from trellis.planning.before_match.eliminate_rows import eliminate_rows
 from trellis.planning.expressions.columns import Columns
+from trellis.planning.expressions.hoist_slots import calls_registered
 from trellis.planning.expressions.unfailing import Safety
 
 __all__ = ["Neighbours", "as_written", "neighbour_columns"]
@@ -64,6 +65,8 @@ class Neighbours:
 
                 if isinstance(value, e.Column):
                     return read(value)
+                if calls_registered(value):
+                    return At(self._column(value, shift), there)
                 return e.Case(((At(self._is_there(shift), there), read(value)),))
             case At() | e.BoundAggregate():
                 return expression

@@ -17,7 +17,18 @@ from dataclasses import replace
 from trellis.algebra import expression as e
 from trellis.algebra.expression import At, Expression, Place
 
-__all__ = ["has_functions", "hoist_all", "hoist_slots", "is_cast", "is_constant", "may_fail", "null_of"]
+__all__ = [
+    "STRICT_FUNCTIONS",
+    "calls_registered",
+    "has_functions",
+    "hoist_all",
+    "hoist_slots",
+    "is_cast",
+    "is_constant",
+    "may_fail",
+    "null_of",
+    "spared",
+]
 
 _CURRENT = Place()
 
@@ -26,7 +37,7 @@ _STRICT_OPERATORS = frozenset(
     {"=", "<>", "<", "<=", ">", ">=", "+", "-", "*", "/", "%", "DIV", "||", "NEG", "NOT", "BETWEEN", "IN"}
 )
 # Functions that are NULL as soon as one argument is. A function that is missing here costs a column, not an answer.
-_STRICT_FUNCTIONS = frozenset(
+STRICT_FUNCTIONS = frozenset(
     "abs ceil ceiling floor round sqrt exp ln log10 log2 power pow sign "
     "upper lower length trim ltrim rtrim substring substr "
     "year month day dayofmonth dayofweek dayofyear hour minute second quarter weekofyear date_trunc trunc "
@@ -70,6 +81,25 @@ def hoist_all(expression: Expression) -> Expression:
 def null_of(value: Expression) -> Expression:
     """A NULL of the type of a value."""
     return e.Case(((e.Literal("FALSE"), value),))
+
+
+def spared(call: Expression, missing: tuple[Expression, ...]) -> Expression:
+    """A call without rows: a registered function is NULL, and not called, where one of these arguments is NULL.
+
+    `missing` are the arguments that read a row which does not exist. What is NULL there is so for all rows, so that
+    Spark takes the call out of the plan before anything runs.
+    """
+    if not (isinstance(call, e.Call) and call.registered and missing):
+        return call
+    there = tuple(e.Operator("IS NOT NULL", (argument,)) for argument in missing)
+    return e.Case(((there[0] if len(there) == 1 else e.Operator("AND", there), call),))
+
+
+def calls_registered(value: Expression) -> bool:
+    """Whether a value is a registered function of columns alone: Spark must compute it in rows that exist."""
+    nodes = list(e.walk(value))
+    of_match = any(isinstance(node, (e.Classifier, e.MatchNumber)) for node in nodes)
+    return not of_match and any(isinstance(node, e.Call) and node.registered for node in nodes)
 
 
 def is_constant(expression: Expression) -> bool:
@@ -121,9 +151,10 @@ def _combine(expression: Expression, *, always: bool = False) -> Expression:
     value = e.rebuild(expression, lambda child: child.value if isinstance(child, At) else child)
     absent = None
     if place != _CURRENT and not _is_strict(expression):
-        absent = e.rebuild(
-            expression,
-            lambda child: (child.absent or null_of(child.value)) if isinstance(child, At) else child,
+        nulls = {child: child.absent or null_of(child.value) for child in children if isinstance(child, At)}
+        absent = spared(
+            e.rebuild(expression, lambda child: nulls[child] if isinstance(child, At) else child),
+            tuple(nulls.values()),
         )
     return At(value, place, absent, span=expression.span)
 
@@ -143,7 +174,7 @@ def _is_strict(expression: Expression) -> bool:
             alone = len(slots) == len(expression.operands)
             return symbol in _STRICT_OPERATORS or (symbol in ("AND", "OR") and alone)
         case e.Call(function=function):
-            return function in _STRICT_FUNCTIONS
+            return function in STRICT_FUNCTIONS
         case e.Raw(parts=(str() as opening, At(), *_)):
             return opening.upper().startswith("CAST(")
         case _:

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from trellis.algebra import expression as e
 from trellis.algebra.expression import At, Expression, Pair, Place
 from trellis.errors import UnsupportedError
-from trellis.planning.expressions.hoist_slots import hoist_all, is_constant, null_of
+from trellis.planning.expressions.hoist_slots import hoist_all, is_constant, null_of, spared
 
 __all__ = ["FIRST_ROW", "columns_of", "pair_slots", "reads_pairs"]
 
@@ -90,7 +90,12 @@ def _without(expression: Expression, missing: set[Place]) -> Expression:
         if expression.place not in missing:
             return expression.value
         return expression.absent or null_of(expression.value)
-    return e.rebuild(expression, lambda part: _without(part, missing))
+    unread = tuple(_without(part, missing) for part in e.children(expression) if _reads(part, missing))
+    return spared(e.rebuild(expression, lambda part: _without(part, missing)), unread)
+
+
+def _reads(expression: Expression, places: set[Place]) -> bool:
+    return any(isinstance(node, At) and node.place in places for node in e.walk(expression))
 
 
 def _of_first(value: Expression) -> Expression:

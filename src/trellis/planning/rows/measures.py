@@ -20,7 +20,7 @@ from trellis.analysis.types import Kind
 from trellis.errors import UnsupportedError
 from trellis.kernels import opcodes as o
 from trellis.planning.expressions.columns import Columns
-from trellis.planning.expressions.hoist_slots import is_cast, may_fail
+from trellis.planning.expressions.hoist_slots import calls_registered, is_cast, may_fail
 from trellis.planning.expressions.slots import SlotTable, filtered_arguments, labelled
 from trellis.planning.rows.list_aggregates import finish_list
 
@@ -81,6 +81,8 @@ class Measures:
 
         if isinstance(value, e.Column):
             return read(value)
+        if calls_registered(value):
+            return self.output(Gather(self.columns.ship(value), number))
         # A navigation to a row that does not exist is NULL, whatever the function would make of NULLs.
         return e.Case(((self.output(Present(number)), read(value)),))
 

@@ -21,6 +21,7 @@ from trellis.planning.before_match.plan import Wanting, plan_before_match
 from trellis.planning.before_match.sizes import rows_in_bucket
 from trellis.planning.before_match.slices import cut_of
 from trellis.planning.draft import Draft, Series, bind_keys, result_columns
+from trellis.planning.exchange import pair_order
 from trellis.planning.expressions.columns import Columns
 from trellis.planning.expressions.pair_slots import FIRST_ROW, columns_of
 from trellis.planning.expressions.slots import SlotTable
@@ -140,7 +141,7 @@ class _Rows:
                 dropped=before.drops or neighbours is not None,
             )
 
-        pairs = _pairs(bound, self.keys, conditions)
+        pairs = _pairs(bound, self.keys, conditions, columns)
         draft = Draft(bound, columns, self.keys, before, measures.outputs, finished, pairs, neighbours)
         return draft.plan(scan, tuple(rules.fired))
 
@@ -150,7 +151,9 @@ class _Rows:
         return Search.TABLE if fits else Search.BACKTRACKING
 
 
-def _pairs(bound: BoundQuery, keys: tuple[Expression, ...], conditions: RowConditions) -> PairPlan | None:
+def _pairs(
+    bound: BoundQuery, keys: tuple[Expression, ...], conditions: RowConditions, columns: Columns
+) -> PairPlan | None:
     functions = conditions.slots.pairs
     if not functions:
         return None
@@ -160,10 +163,9 @@ def _pairs(bound: BoundQuery, keys: tuple[Expression, ...], conditions: RowCondi
                 f"A function of two rows cannot be computed beside the column {name}.",
                 cure="Give columns names that do not begin with two underscores.",
             )
-    sort = zip(bound.order_by, bound.query.order_by, strict=True)
     return PairPlan(
         keys=keys,
-        order=tuple((expression, key.descending, key.nulls_first) for (_, expression), key in sort),
+        order=pair_order(bound, columns),
         first=tuple(dict.fromkeys(name for value in functions for name in columns_of(value))),
         values=tuple((name, value) for value, name in functions.items()),
         struct=FIRST_ROW,

@@ -8,6 +8,7 @@ from trellis.algebra import expression as e
 from trellis.algebra.expression import Expression
 from trellis.algebra.scan import Gather, Number, Output, Present, Value
 from trellis.algebra.segments import WHOLE_MATCH, Function, SegmentRow
+from trellis.planning.expressions.hoist_slots import calls_registered
 from trellis.planning.segments.values import SegmentValues
 
 __all__ = ["SegmentMeasures"]
@@ -52,6 +53,8 @@ class SegmentMeasures:
 
         if isinstance(value, e.Column):
             return read(value)
+        if calls_registered(value):
+            return self._output(Gather(self.values.columns.ship(value), number))
         # A variable without a segment is NULL, whatever the function would make of NULLs.
         return e.Case(((self._output(Present(number)), read(value)),))
 

@@ -85,10 +85,12 @@ def _listed(bound: BoundQuery) -> tuple[tuple[str, Expression], ...]:
     rewritten = bool(bound.query.preference)
     if bound.measures or rewritten or bound.all_rows:
         return bound.measures
-    if not bound.order_by:
-        return (("match_rows", e.SegmentCall("rows", (), (None,))),)
-    key = bound.order_by[0][1]
-    return (("match_start", e.At(key, Place(from_first=True))), ("match_end", e.At(key, Place())))
+    listed: list[tuple[str, Expression]] = [("match_rows", e.SegmentCall("rows", (), (None,)))]
+    if bound.order_by:
+        key = bound.order_by[0][1]
+        listed = [("match_start", e.At(key, Place(from_first=True))), ("match_end", e.At(key, Place()))]
+    taken = {name.lower() for name, _ in bound.partition_by}
+    return tuple((f"{name}_" if name in taken else name, measure) for name, measure in listed)
 
 
 def _tracked(bound: BoundQuery, measures: SegmentMeasures) -> tuple[str, ...]:

@@ -1,0 +1,128 @@
+"""A query on a DataFrame: planned, then run or explained. Every public function comes by here."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame
+
+from trellis.algebra.plan import Plan
+from trellis.algebra.query import Query, VariableKind
+from trellis.algebra.segments import SegmentScan
+from trellis.errors import TrellisError, TrellisWarning, raising_worker_errors, worker_error
+from trellis.execution.segments.trial import try_tree
+from trellis.execution.task import MatchTask
+from trellis.execution.warmup import start_warmup
+from trellis.planning.describe.plan import describe_plan
+from trellis.planning.describe.segments import describe_trial
+from trellis.planning.driver import plan_query
+from trellis.planning.hints import Hints
+from trellis.planning.segments.choose import choose_tree
+from trellis.segment_functions import registered
+from trellis.spark.counts import Counts, run_counted
+from trellis.spark.run import run_plan
+from trellis.spark.sample import sample_rows
+from trellis.spark.session import Session, refused
+from trellis.spark.source import source_of
+from trellis.spark.worker_python import require_worker_python
+
+__all__ = ["Planned", "errors_about", "explain_all", "plan_on", "warm"]
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A query with its plan for a DataFrame. With `counts`, running it counts rows and matches."""
+
+    query: Query
+    plan: Plan
+    frame: DataFrame
+    session: Session
+    hints: Hints
+    counts: Counts | None
+
+    def run(self) -> DataFrame:
+        """The result of the query, when an action asks for it."""
+        task = MatchTask(self.plan.scan)
+        if isinstance(self.plan.scan, SegmentScan):
+            task = MatchTask(self.plan.scan, registered(), choose_tree)
+        return run_plan(self.plan, self.frame, self.session, task, self.counts)
+
+    def explain(self) -> str:
+        """The plan as text; with the counts, if it ran."""
+        text = describe_plan(self.query, self.plan, self._tree())
+        return text if self.counts is None else f"{text}\n\n== Counts ==\n{self.counts}"
+
+    def _tree(self) -> list[str]:
+        """The tree that workers might choose for a segment pattern, by a sample."""
+        if not isinstance(self.plan.scan, SegmentScan):
+            return []
+        if self.hints.statistics == "off":
+            return ["workers choose it from their rows; statistics are off, so no sample was taken"]
+        table = sample_rows(self.plan, self.frame, self.session)
+        run = self.counts is not None
+        return describe_trial(try_tree(self.plan.scan, table, registered(), choose_tree, run=run))
+
+
+def plan_on(
+    query: Query,
+    frame: DataFrame,
+    session: Session,
+    hints: Hints,
+    *,
+    qualifier: tuple[str, ...] = (),
+    counted: bool = False,
+) -> Planned:
+    """Plan a query for a DataFrame; `qualifier` may stand before its columns."""
+    functions = {name: function.arguments for name, function in registered().items()}
+    plan = plan_query(query, source_of(frame, session, functions, qualifier), hints)
+    for warning in plan.warnings:
+        _warn(warning)
+    if query.kind is VariableKind.ROW and isinstance(plan.scan, SegmentScan):
+        # It was rewritten, and nobody knew before.
+        start_warmup(VariableKind.SEGMENT).join()
+    return Planned(query, plan, frame, session, hints, Counts() if counted else None)
+
+
+def explain_all(clauses: Sequence[Planned], result: DataFrame | None) -> str:
+    """The plans of all clauses of a statement; its result is run for the counts, and thrown away."""
+    with raising_worker_errors():
+        if result is not None:
+            require_worker_python(result.sparkSession)
+            run_counted(result, [planned.counts for planned in clauses if planned.counts is not None])
+        return "\n\n\n".join(planned.explain() for planned in clauses)
+
+
+@contextmanager
+def errors_about(text: str) -> Iterator[None]:
+    """Errors show the text that they are about; what Spark refuses is an error of ours, too."""
+    try:
+        yield
+    except TrellisError as error:
+        raise error.with_text(text) from error.__cause__
+    except PySparkException as problem:
+        raised = worker_error(problem)
+        if raised is not None:
+            raise raised.with_text(text) from None
+        raise refused(problem).with_text(text) from problem
+
+
+@contextmanager
+def warm(*queries: Query) -> Iterator[None]:
+    """Kernels are compiled or loaded while the query is planned, so that workers only load."""
+    threads = [start_warmup(kind) for kind in sorted({query.kind for query in queries}, key=str)]
+    yield
+    for thread in threads:
+        thread.join()
+
+
+def _warn(message: str) -> None:
+    """Warn where the user's code calls Trellis, perhaps through `df.transform`: Python shows a place only once."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] in ("trellis", "pyspark"):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, TrellisWarning, stacklevel=level)
