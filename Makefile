@@ -36,8 +36,8 @@ coverage: $(READY)  ## run the kernels' tests with the JIT compiler off and repo
 connect: java $(READY)  ## run the tests that concern Spark Connect on a local Connect server
 	$(BIN)/pytest --connect --slow
 
-bench: java $(READY)  ## measure the row pattern queries
-	$(BIN)/python benchmarks/row_patterns.py
+bench: $(READY)  ## list the benchmarks, or run one: make bench BENCH=rows, or BENCH="rows --quick" for some seconds
+	@$(BIN)/python -m benchmarks $(BENCH)
 
 docs: java $(READY)  ## run every example of README.md and docs/
 	$(BIN)/pytest --spark tests/test_docs.py
