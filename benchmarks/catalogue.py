@@ -46,37 +46,37 @@ BENCHMARKS = (
     Benchmark(
         "rows",
         "benchmarks.rows.run",
-        "15 minutes",
+        "about 10 minutes",
         "How long do row patterns take beside what Spark itself needs for the same rows, and how much memory?",
     ),
     Benchmark(
         "segments",
         "benchmarks.segments.run",
-        "20 minutes",
+        "about 10 minutes",
         "Does the optimizer choose good plans for segment patterns, and how fast are they beside automata?",
     ),
     Benchmark(
         "prefilter",
         "benchmarks.prefilter.run",
-        "some hours",
+        "about 3 hours",
         "What do prefilters, row elimination and slices save, and does the cost model choose them well?",
     ),
     Benchmark(
         "calibration.segments",
         "benchmarks.calibration.segments",
-        "2 minutes",
+        "about 2 minutes",
         "What does each step of a segment operator cost on this machine?",
     ),
     Benchmark(
         "calibration.prefilter",
         "benchmarks.calibration.prefilter",
-        "10 minutes",
+        "about 5 minutes",
         "What does each step of a prefilter cost on this machine?",
     ),
     Benchmark(
         "baselines",
         "benchmarks.baselines.run",
-        "15 minutes",
+        "about 10 minutes",
         "Are the automata right that segment patterns are measured against, and how fast are they?",
     ),
 )

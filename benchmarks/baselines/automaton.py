@@ -119,7 +119,7 @@ def _kendall(cells: Array, c: int, i: int, j: int, state: Array, trend: Array) -
     s = trend[j, 0]
     if s == 0:
         return 0.0
-    return (s - (1 if s > 0 else -1)) / math.sqrt((tied(trend[j, 2]) - trend[j, 1]) / 18.0)
+    return float((s - (1 if s > 0 else -1)) / math.sqrt((tied(trend[j, 2]) - trend[j, 1]) / 18.0))
 
 
 @compiled

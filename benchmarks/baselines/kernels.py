@@ -117,7 +117,7 @@ def _ratio(values: Array, above: int, below: int) -> float:
     """A quotient of two values; NULL (NaN) if one is NULL or the lower one 0."""
     if values[below] == 0.0:
         return math.nan
-    return values[above] / values[below]
+    return float(values[above] / values[below])
 
 
 @compiled

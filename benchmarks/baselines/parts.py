@@ -17,21 +17,22 @@ Array = np.ndarray[Any, Any]
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def _compiled(function: F, **options: str) -> F:
+def _compiled(function: F, options: dict[str, str]) -> F:
     if is_quick():
         return function  # compiling takes longer than all else that a quick run does
-    made: F = njit(error_model="numpy", nogil=True, **options)(function)
-    return made
+    # Numba's types know no options in a dictionary.
+    compile_with: Callable[..., Callable[[F], F]] = njit
+    return compile_with(error_model="numpy", nogil=True, **options)(function)
 
 
 def compiled(function: F) -> F:
     """Compile a function; division by zero follows IEEE."""
-    return _compiled(function)
+    return _compiled(function, {})
 
 
 def inlined(function: F) -> F:
     """As `compiled`, for a function that is put into its callers."""
-    return _compiled(function, inline="always")
+    return _compiled(function, {"inline": "always"})
 
 
 _COUNT, _X, _Y, _XX, _XY, _YY = range(6)
@@ -145,7 +146,7 @@ def excess(sums: Array, x: Array, y: Array, run: Array, i: int, j: int, threshol
     above = xy * abs(xy) - threshold * scale
     if abs(above) <= _NEAR * scale or yy * _FLAT <= sums[_YY, j + 1]:
         return _r2_of_segment(x, y, i, j) - threshold
-    return above
+    return float(above)
 
 
 @compiled

@@ -25,6 +25,7 @@ __all__ = ["Experiment", "experiments", "functions"]
 
 Array = np.ndarray[Any, Any]
 Counts = dict[str, float]
+Given = dict[PhysicalNode, Segments]
 _BUDGET = 10**12
 _MANY = 5e6
 _EVERYONE: frozenset[str] = frozenset()
@@ -125,7 +126,7 @@ class _Bench:
         sizes = np.arange(window.least, most + 1)
         return int(np.maximum(lengths[:, None] - sizes[None, :] + 1, 0).sum())
 
-    def ready(self, node: PhysicalNode, given: dict[PhysicalNode, Segments], space: Space | None = None) -> Any:
+    def ready(self, node: PhysicalNode, given: Given, space: Space | None = None) -> Any:
         """A job over rows of which nothing is known yet; the inputs that are given cost nothing."""
 
         def make() -> Callable[[], object]:
@@ -261,13 +262,12 @@ def _function(name: str, bench: _Bench) -> Iterator[Experiment]:
 # Operators.
 
 
-def _sides(bench: _Bench, most: int) -> tuple[Generate, Generate, dict[bool, dict[PhysicalNode, Segments]]]:
+def _sides(bench: _Bench, most: int) -> tuple[Generate, Generate, dict[bool, Given]]:
     """Two generators, and what they find, as bits and as pairs."""
     one = Generate((_STEP,), Window(1, most), False, False)
     other = Generate((_STEP,), Window(2, most), False, False)
-    pairs = {node: bench.run(node) for node in (one, other)}
-    width = bench.words
-    bits = {node: Segments(band=found.band(bench.rows, width)) for node, found in pairs.items()}
+    pairs: Given = {node: bench.run(node) for node in (one, other)}
+    bits = {node: Segments(band=found.band(bench.rows, bench.words)) for node, found in pairs.items()}
     pairs = {node: Segments(found.pairs()) for node, found in pairs.items()}
     return one, other, {False: pairs, True: bits}
 
@@ -333,8 +333,10 @@ def _others(bench: _Bench) -> Iterator[Experiment]:
     rows = float(bench.rows)
     left = float(len(given[False][one]))
     cells = float(bench.cells(window))
-    inputs = {kind: {one: found[one]} for kind, found in given.items()}
+    inputs: dict[bool, Given] = {kind: {one: found[one]} for kind, found in given.items()}
     entered = {"call": 1.0, "row": rows}
+    lists: PhysicalNode
+    bands: PhysicalNode
     for before, after in ((1, 0), (0, 1)):
         side = "before" if before else "after"
         lists, bands = (Pad(one, before, after, window, dense) for dense in (False, True))
@@ -364,7 +366,7 @@ def _others(bench: _Bench) -> Iterator[Experiment]:
     yield bench.experiment("again and again, bits", bands, _add(entered, shifted), given=inputs[True])
 
 
-def _run_given(bench: _Bench, node: PhysicalNode, given: dict[PhysicalNode, Segments]) -> tuple[Segments, int]:
+def _run_given(bench: _Bench, node: PhysicalNode, given: Given) -> tuple[Segments, int]:
     """What a node finds, and how many segments it looked at."""
     executor = bench.executor()
     executor.found.update({(below, _EVERYONE): _fresh(found) for below, found in given.items()})

@@ -31,7 +31,7 @@ from benchmarks.prefilter.queries import Query, instances
 from benchmarks.prefilter.runner import HintValues, plan
 from benchmarks.sessions import noop, session
 from benchmarks.timing import Job, in_turns
-from trellis.planning.before_match import plan as before_match
+from trellis.planning.before_match import choose_prefilter
 from trellis.planning.before_match.costs import PrefilterCosts, default_prefilter_costs
 
 __all__ = ["add_options", "run"]
@@ -79,7 +79,7 @@ def _measure(query: Query, frame: DataFrame, repeats: int) -> Iterator[_Run]:
     counted = {}
     for name in _NAMES:
         unit = PrefilterCosts(**{other: float(other == name) for other in _NAMES})
-        with mock.patch.object(before_match, "default_prefilter_costs", lambda unit=unit: unit):
+        with mock.patch.object(choose_prefilter, "default_prefilter_costs", lambda unit=unit: unit):
             considered = plan(query.text, frame, {**base, "prefilter": "always"}).considered
         counted[name] = {str(one.prefilter): one.cost for one in considered}
     first = counted[_NAMES[0]]

@@ -1,8 +1,9 @@
 """The queries of the paper on row pattern joins, on a real sample of crimes and on a generated table.
 
 python -m benchmarks prefilter --data FOLDER --work FOLDER --keep figures.jsonl     everything
-python -m benchmarks prefilter … --only speed --instances 2 --scale 0.1             a look at a part of it
 python -m benchmarks prefilter --report --keep figures.jsonl --write docs/benchmarks/prefilter.md
+
+With `--only speed --instances 2 --scale 0.1` it is a look at a part of it.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from benchmarks.prefilter.queries import DEFINITIONS, PATTERNS, Query, instance
 from benchmarks.prefilter.records import AGAIN, CHOSEN, NONE, Keep, Record
 from benchmarks.sessions import noop, run_digested
 from benchmarks.timing import say
-from trellis.algebra.prefilter import Candidate, Prefilter
+from trellis.algebra.prefilter import BeforeMatch, Candidate, Prefilter
 from trellis.api import _run
 from trellis.planning.hints import Hints
 from trellis.spark.counts import Counts
@@ -49,20 +49,18 @@ class Planned:
     """A query that is planned and has not run."""
 
     frame: DataFrame
-    scan: Any
+    before: BeforeMatch
     counts: Counts | None
 
     @property
     def prefilter(self) -> Prefilter | None:
         """The prefilter of the plan."""
-        found: Prefilter | None = self.scan.before.prefilter
-        return found
+        return self.before.prefilter
 
     @property
     def considered(self) -> tuple[Candidate, ...]:
         """All prefilters that were weighed, with their estimates."""
-        found: tuple[Candidate, ...] = self.scan.before.considered
-        return found
+        return self.before.considered
 
     def estimate(self) -> float | None:
         """The rows that the plan's prefilter was thought to leave."""
@@ -78,8 +76,7 @@ def plan(text: str, frame: DataFrame, hints: HintValues | None = None, *, counte
     """Plan a query of `{d}`, as `trellis.sql` does. The only place here that knows the inside of `trellis.api`."""
     session = Session(frame.sparkSession, {}, {"d": frame})
     result, plans = _run(text, session, Hints.of(hints), counted=counted)
-    _, scan, _, _, counts = plans[0]
-    return Planned(result, scan, counts)
+    return Planned(result, plans[0].plan.before, plans[0].counts)
 
 
 def estimates(text: str, frame: DataFrame, hints: HintValues | None = None) -> list[Candidate]:

@@ -13,8 +13,8 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 
 import trellis as tr
-from trellis.execution import loading
-from trellis.execution.rows import matcher as worker
+from trellis.execution import loading, task
+from trellis.execution.rows import matcher
 
 __all__ = ["Shipment", "parts_of", "ship"]
 
@@ -55,12 +55,12 @@ def ship(text: str, ticks: DataFrame, hints: Mapping[str, object] | None = None)
 
 # The parts of a worker's work, and the functions that do them. Time within a nested function counts for that one alone.
 _PARTS: dict[str, list[tuple[object, str]]] = {
-    "chunk building": [(worker, "read_chunks")],
+    "chunk building": [(task, "read_chunks")],
     "loading slots": [(loading, "load_slots")],
-    "kernel: conditions": [(worker, "evaluate_columns")],
-    "kernel: search": [(worker, "find_matches")],
-    "kernel: measures": [(worker, name) for name in ("label_rows", "find_places", "find_aggregates")],
-    "outputs": [(worker, "write_outputs")],
+    "kernel: conditions": [(matcher, "evaluate_columns")],
+    "kernel: search": [(matcher, "find_matches")],
+    "kernel: measures": [(matcher, name) for name in ("label_rows", "find_places", "find_aggregates")],
+    "outputs": [(matcher, "write_outputs")],
 }
 
 

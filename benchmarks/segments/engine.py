@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,11 +14,11 @@ from benchmarks.segments.data import SegmentData
 from benchmarks.segments.templates import Parameters, Template, clause
 from trellis.algebra import expression as e
 from trellis.algebra.expression import Expression
-from trellis.algebra.physical_tree import PhysicalNode
-from trellis.algebra.segments import Choices, SegmentScan
+from trellis.algebra.physical_tree import ChosenTree, PhysicalNode
+from trellis.algebra.segments import Choices, Price, SegmentScan
 from trellis.algebra.statistics import SegmentStatistics
 from trellis.analysis.schema import Schema
-from trellis.analysis.segments import bind_segments
+from trellis.analysis.source import Source
 from trellis.execution import loading
 from trellis.execution.chunks import Chunk
 from trellis.execution.segments.conditions import SegmentTester
@@ -28,10 +28,10 @@ from trellis.execution.segments.rows import Rows
 from trellis.execution.segments.sample import sample_segments
 from trellis.kernels.arrays import Program, Slots
 from trellis.languages.match_recognize import parse_clause_text
+from trellis.planning.driver import plan_query
 from trellis.planning.hints import Hints
 from trellis.planning.segments.costs import Costs, default_costs
-from trellis.planning.segments.optimizer import ChosenTree, optimize
-from trellis.planning.segments.plan import plan_segments
+from trellis.planning.segments.optimizer import optimize
 
 __all__ = ["Prepared", "prepare"]
 
@@ -72,7 +72,7 @@ class Prepared:
         return matches.starts, matches.ends
 
 
-def _no_choice(plan: SegmentScan, rows: Rows, conditions: SegmentTester) -> PhysicalNode:
+def _no_choice(scan: SegmentScan, statistics: SegmentStatistics, prices: Mapping[str, Price]) -> ChosenTree:
     raise AssertionError("the tree is given")
 
 
@@ -81,25 +81,22 @@ def prepare(template: Template, data: SegmentData, parameters: Parameters) -> Pr
     time_type = "date" if data.unit == "day" else "timestamp_ntz"
     types = {name: _TYPES.get(name, time_type if name == "tstamp" else "double") for name in data.columns}
     types.update(dict.fromkeys(template.partition_by, "string"))
-    bound = bind_segments(parse_clause_text(clause(template)), Schema(tuple(types.items())), parameters, {})
 
     def types_of(expressions: Sequence[Expression]) -> list[str]:
         return [_type(expression, types) for expression in expressions]
 
-    plan = plan_segments(bound, types_of, Hints(step_budget=10**12))
-    match = replace(plan.scan, outputs=())
+    source = Source(Schema(tuple(types.items())), types_of, parameters)
+    plan = plan_query(parse_clause_text(clause(template)), source, Hints(step_budget=10**12))
+    assert isinstance(plan.scan, SegmentScan)
+    scan = replace(plan.scan, outputs=())
     projected = dict(plan.projected)
-    read = {source.column for source in match.slots}
-    columns = {name: _array(projected[name], data) for name in read}
+    columns = {name: _array(projected[name], data) for name in {slot.column for slot in scan.slots}}
     table = pa.table(columns) if columns else pa.table({"none": pa.nulls(data.rows)})
     chunk = Chunk(table, data.offsets)
-    matcher = SegmentMatcher(match, {})
-    coded = [source.column for source in match.slots if source.held == "code"]
-    texts = [text for _, text in match.program.strings]
-    dictionary = loading.Dictionary(chunk, coded, texts) if coded else None
-    return Prepared(
-        match, data.offsets, loading.load_slots(chunk, match.slots, dictionary), matcher.program(dictionary)
-    )
+    matcher = SegmentMatcher(scan, {}, _no_choice)
+    dictionary = matcher.dictionary(chunk)
+    slots = loading.load_slots(chunk, scan.slots, dictionary)
+    return Prepared(scan, data.offsets, slots, matcher.program(dictionary))
 
 
 def _type(expression: Expression, types: dict[str, str]) -> str:

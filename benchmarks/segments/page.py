@@ -49,7 +49,7 @@ def _bars(measured: Measured, figures: list[Figures]) -> list[Bar]:
     slow = {one.name: one.slow_down("optimizer") for one in mains}
     scores = {one.name: one.score() for one in mains}
     well = [name for name, value in scores.items() if value >= 0.9]
-    wrong = sum(len(one.differing) for one in (*measured.small, *measured.timings))
+    wrong = sum(len(one.differing) for one in measured.small) + sum(len(one.differing) for one in measured.timings)
     compared = sum(one.plans for one in measured.small) + sum(len(one.run()) for one in measured.timings)
     batch, bare = (median(one.speed_up("batch", planning=p) for one in mains) for p in (True, False))
     longest = [timing for timing in measured.timings if timing.whole() > 1]

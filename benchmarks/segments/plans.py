@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
+from unittest import mock
 
 import numpy as np
 
@@ -27,12 +28,14 @@ from trellis.algebra.physical_tree import PhysicalNode
 from trellis.algebra.segments import Choices
 from trellis.algebra.statistics import SegmentStatistics
 from trellis.errors import ResourceError
-from trellis.execution.segments.finder import Finder
-from trellis.execution.segments.matcher import choose_tree
+from trellis.execution.segments import finder
+from trellis.execution.segments.sample import sample_segments
+from trellis.planning.segments.choose import choose_tree
 
 __all__ = ["FORCED", "Small", "Timing", "check_small", "forms_of", "ndcg", "time_template", "whole_run"]
 
 Array = np.ndarray[Any, Any]
+T = TypeVar("T")
 
 # A plan that looks at more segments, or wants more memory for bits, is given up.
 _BUDGET = 200_000_000
@@ -183,16 +186,20 @@ def whole_run(prepared: Prepared) -> tuple[float, float]:
     """Seconds of planning, and of everything, as a worker does it: the plan is chosen with the first slice of rows."""
     planning = 0.0
 
-    def choose(*arguments: Any) -> PhysicalNode:
-        nonlocal planning
-        began = time.perf_counter()
-        tree = choose_tree(*arguments)
-        planning = time.perf_counter() - began
-        return tree
+    def timed(function: Callable[..., T]) -> Callable[..., T]:
+        def call(*arguments: Any) -> T:
+            nonlocal planning
+            began = time.perf_counter()
+            result = function(*arguments)
+            planning += time.perf_counter() - began
+            return result
 
-    began = time.perf_counter()
-    Finder(prepared.plan, choose).find(prepared.offsets, prepared.slots, prepared.program)
-    return planning, time.perf_counter() - began
+        return call
+
+    with mock.patch.object(finder, "sample_segments", timed(sample_segments)):
+        began = time.perf_counter()
+        finder.Finder(prepared.plan, timed(choose_tree)).find(prepared.offsets, prepared.slots, prepared.program)
+        return planning, time.perf_counter() - began
 
 
 @dataclass(frozen=True, slots=True)

@@ -119,12 +119,16 @@ class Truth:
     def segments(self, series: _Series) -> set[tuple[int, int]]:
         variables = []
         for name, test in self.tests.items():
-            variables.append(Variable(name, lambda rows, i, j, bindings, test=test: test(series, i, j)))
+            variables.append(Variable(name, _of(series, test)))
         for name, (other, column) in self.reads.items():
             variables.append(Variable(name, _greater(other, column), frozenset({other})))
         if self.reads:
             return {(found[0], found[1]) for found in naive.find(self.pattern, variables, series.rows)}
         return naive.segments(self.pattern, variables, series.rows)
+
+
+def _of(series: _Series, test: Test) -> naive.Condition:
+    return lambda rows, i, j, bindings: test(series, i, j)
 
 
 def _greater(other: str, column: str) -> naive.Condition:
