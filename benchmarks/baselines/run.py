@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -25,6 +26,10 @@ from benchmarks.segments.truth import SAMPLES, sample_of
 from benchmarks.timing import in_turns
 
 __all__ = ["add_options", "run"]
+
+Array = np.ndarray[Any, Any]
+_Case = tuple[str, str, SegmentData, list[Parameters]]
+"""A template, what was done to its values, rows, and parameter sets."""
 
 _PARTS = ("definition", "equality", "times")
 
@@ -46,9 +51,11 @@ def run(asked: argparse.Namespace) -> None:
         np.seterr(all="ignore")  # as in compiled code
     with data_folder(asked, tuple(DATASETS)) as folder:
         if "definition" in asked.only:
-            wrong += _definition(asked, folder)
+            truth = {name: _by_definition(name) for name in TEMPLATES}
+            wrong += _compare("Hand-compiled automata against the definition", _samples(asked, folder), HAND, truth)
         if "equality" in asked.only:
-            wrong += _equality(asked, folder)
+            title = "The generic automaton against the hand-compiled ones"
+            wrong += _compare(title, _all_rows(asked, folder), AUTOMATON, HAND)
         if "times" in asked.only:
             _times(asked, folder)
     if wrong:
@@ -79,45 +86,46 @@ def damaged(data: SegmentData, seed: int) -> SegmentData:
     return SegmentData(data.name, data.unit, data.offsets, columns, data.keys)
 
 
-def _definition(asked: argparse.Namespace, folder: Path) -> int:
-    """The automata that were written by hand against `tests/naive_segments.py`, on the rows of a sample."""
-    rows, wrong = [], 0
+def _by_definition(name: str) -> Executor:
+    """A template by `tests/naive_segments.py`."""
+
+    def run(data: SegmentData, parameters: Parameters) -> tuple[Array, Array]:
+        found = np.array(sorted(SAMPLES[name].expected(data, parameters)), np.int64).reshape(-1, 2)
+        return found[:, 0], found[:, 1]
+
+    return run
+
+
+def _samples(asked: argparse.Namespace, folder: Path) -> Iterator[_Case]:
+    """A few rows of each template, as they are and damaged, with some parameters as they are and loosened."""
     for template, data, sets in _work(asked, folder):
         sample, small = SAMPLES[template.name], sample_of(template.name, data)
-        kinds = {
-            "as they are": small,
-            **{f"damaged {seed}": damaged(small, seed) for seed in range(1 if asked.quick else 2)},
-        }
         tried = some_sets(sets, asked.sets)
         tried += [sample.loosened(parameters) for parameters in tried] if sample.loose else []
-        for kind, some in kinds.items():
-            matches = differing = 0
-            for parameters in tried:
-                expected = sorted(sample.expected(some, parameters))
-                starts, ends = HAND[template.name](some, parameters)
-                matches += len(expected)
-                differing += list(zip(starts.tolist(), ends.tolist(), strict=True)) != expected
-            rows.append((template.name, data.name, kind, f"{some.rows:,}", len(tried), f"{matches:,}", differing))
-            wrong += differing
-    head = ("template", "on", "values", "rows", "parameter sets", "segments", "sets that differ")
-    print(section("Hand-compiled automata against the definition", table(head, rows)), flush=True)
-    return wrong
+        yield template.name, "as they are", small, tried
+        for seed in range(1 if asked.quick else 2):
+            yield template.name, f"damaged {seed}", damaged(small, seed), tried
 
 
-def _equality(asked: argparse.Namespace, folder: Path) -> int:
-    """The generic automaton against those that were written by hand, on all rows."""
-    rows, wrong = [], 0
+def _all_rows(asked: argparse.Namespace, folder: Path) -> Iterator[_Case]:
     for template, data, sets in _work(asked, folder):
-        for kind, some in (("as they are", data), ("damaged", damaged(data, 0))):
-            matches = differing = 0
-            for parameters in sets:
-                ours, theirs = AUTOMATON[template.name](some, parameters), HAND[template.name](some, parameters)
-                matches += len(theirs[0])
-                differing += not all(map(np.array_equal, ours, theirs))
-            rows.append((template.name, data.name, kind, f"{some.rows:,}", len(sets), f"{matches:,}", differing))
-            wrong += differing
+        yield template.name, "as they are", data, sets
+        yield template.name, "damaged", damaged(data, 0), sets
+
+
+def _compare(title: str, cases: Iterator[_Case], ours: Mapping[str, Executor], truth: Mapping[str, Executor]) -> int:
+    """Print how results compare; how many differ."""
+    rows, wrong = [], 0
+    for name, kind, data, sets in cases:
+        matches = differing = 0
+        for parameters in sets:
+            expected = truth[name](data, parameters)
+            matches += len(expected[0])
+            differing += not all(map(np.array_equal, ours[name](data, parameters), expected))
+        rows.append((name, data.name, kind, f"{data.rows:,}", len(sets), f"{matches:,}", differing))
+        wrong += differing
     head = ("template", "on", "values", "rows", "parameter sets", "segments", "sets that differ")
-    print(section("The generic automaton against the hand-compiled ones", table(head, rows)), flush=True)
+    print(section(title, table(head, rows)) + "\n", flush=True)
     return wrong
 
 

@@ -124,6 +124,12 @@ def _regressions(figures: Figures) -> str:
     return section("Regressions", *parts) if parts else ""
 
 
+def _groups(cases: list[Case]) -> list[tuple[str, list[Case]]]:
+    """All cases, and those of each definition; empty groups are left out."""
+    groups = [("all", cases), *((one, [case for case in cases if case.definition == one]) for one in DEFINITIONS)]
+    return [(title, held) for title, held in groups if held]
+
+
 def single_rules(figures: Figures, name: str) -> list[Case]:
     """The queries that ran with each rule alone."""
     wanted = (CHOSEN, NONE, "no rule", "elimination only", "prefilter only")
@@ -138,11 +144,10 @@ def _rules(figures: Figures) -> str:
     for name in figures.tables("speed"):
         cases = single_rules(figures, name)
         rows = []
-        for title, held in [("all", cases), *((d, [c for c in cases if c.definition == d]) for d in DEFINITIONS)]:
-            if held:
-                kinds = (NONE, "elimination only", "prefilter only", CHOSEN)
-                shown = [number(median(case.ratio("no rule", kind) for case in held)) for kind in kinds]
-                rows.append((title, len(held), *shown, seconds(held, lambda case: case.seconds["no rule"])))
+        for title, held in _groups(cases):
+            kinds = (NONE, "elimination only", "prefilter only", CHOSEN)
+            shown = [number(median(case.ratio("no rule", kind) for case in held)) for kind in kinds]
+            rows.append((title, len(held), *shown, seconds(held, lambda case: case.seconds["no rule"])))
         head = ("queries", "of", "slices", "and elimination", "and prefilter", "all rules", "no rule, s")
         if rows:
             parts += [f"On {TITLES[name]}:", table(head, rows)]
@@ -163,22 +168,21 @@ def _selective(figures: Figures) -> str:
     for name in figures.tables("selective"):
         cases = selective(figures, name)
         rows = []
-        for title, held in [("all", cases), *((d, [c for c in cases if c.definition == d]) for d in DEFINITIONS)]:
-            if held:
-                ratios = [case.ratio(CHOSEN, "scan") for case in held]
-                bare = [(c.seconds[CHOSEN] - c.planning[CHOSEN]) / c.seconds["scan"] for c in held]
-                rows.append(
-                    (
-                        title,
-                        len(held),
-                        f"**{number(median(ratios))}**",
-                        number(max(ratios)),
-                        number(median(bare)),
-                        seconds(held, lambda case: case.seconds[CHOSEN]),
-                        seconds(held, lambda case: case.planning[CHOSEN]),
-                        seconds(held, lambda case: case.seconds["scan"]),
-                    )
+        for title, held in _groups(cases):
+            ratios = [case.ratio(CHOSEN, "scan") for case in held]
+            bare = [(c.seconds[CHOSEN] - c.planning[CHOSEN]) / c.seconds["scan"] for c in held]
+            rows.append(
+                (
+                    title,
+                    len(held),
+                    f"**{number(median(ratios))}**",
+                    number(max(ratios)),
+                    number(median(bare)),
+                    seconds(held, lambda case: case.seconds[CHOSEN]),
+                    seconds(held, lambda case: case.planning[CHOSEN]),
+                    seconds(held, lambda case: case.seconds["scan"]),
                 )
+            )
         head = ("queries", "of", "ratio", "worst", "without planning", "query, s", "planning, s", "scan, s")
         if rows:
             parts += [f"On {TITLES[name]}:", table(head, rows)]
