@@ -48,7 +48,7 @@ class Hints:
         `"probe"`), `generator` (`"index"`, `"filter"`) and `sets` (`"bands"`, `"pairs"`), each a hint of its own.
     costs : str, optional
         Of segment queries: the constants of the cost model. As a hint, the path of a file that
-        `benchmarks/calibrate.py` wrote.
+        `benchmarks/calibration` wrote.
     rewrite : str
         `"auto"` rewrites row patterns into segments where they call functions of segments, `"always"` wherever that
         is possible.

@@ -1,7 +1,7 @@
 """What a query costs with and without a prefilter (equations 5 to 7 of Zhu, Huang and Chaudhuri, PVLDB 16(5)).
 
 The paper weighs its two halves by one factor, omega: what a test of the matcher costs in units of the prefilter's. Here
-both are in nanoseconds, which `benchmarks/calibrate.py --prefilter` measures: moving rows to the matcher costs more
+both are in nanoseconds, which `benchmarks/calibration` measures: moving rows to the matcher costs more
 than matching them, so the constants of the way there stand beside those of the paper.
 """
 

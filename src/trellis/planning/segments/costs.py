@@ -1,4 +1,4 @@
-"""What segment operators cost, in nanoseconds, on the machine where `benchmarks/calibrate.py` measured it."""
+"""What segment operators cost, in nanoseconds, on the machine where `benchmarks/calibration` measured it."""
 
 from __future__ import annotations
 
@@ -107,7 +107,8 @@ def read_costs(text: str) -> Costs:
         return Costs(**values, functions=functions)
     except (ValueError, TypeError, AttributeError) as problem:
         raise BindingError(
-            f"The file of costs cannot be read: {problem}.", cure="Write it with benchmarks/calibrate.py."
+            f"The file of costs cannot be read: {problem}.",
+            cure="Write it with `python -m benchmarks calibration.segments --write FILE`.",
         ) from problem
 
 

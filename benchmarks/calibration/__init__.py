@@ -1,0 +1,1 @@
+"""The constants of the cost models, fitted to measured times."""

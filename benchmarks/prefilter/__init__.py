@@ -1,0 +1,1 @@
+"""Less work before the match: the queries of the paper on row pattern joins."""

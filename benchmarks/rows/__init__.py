@@ -1,0 +1,1 @@
+"""Row patterns against what Spark itself needs for the same rows."""

@@ -1,0 +1,1 @@
+"""Segment patterns: the templates of the T-ReX paper, kernels only."""
