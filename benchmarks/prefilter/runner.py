@@ -19,10 +19,11 @@ from benchmarks.prefilter.records import AGAIN, CHOSEN, NONE, Keep, Record
 from benchmarks.sessions import noop, run_digested
 from benchmarks.timing import say
 from trellis.algebra.prefilter import BeforeMatch, Candidate, Prefilter
-from trellis.api import _run
+from trellis.languages.statement import parse_statement
 from trellis.planning.hints import Hints
 from trellis.spark.counts import Counts
 from trellis.spark.session import Session
+from trellis.statements import match_clauses
 
 __all__ = ["OFF", "VARIANTS", "HintValues", "Planned", "Runner", "estimates", "plan"]
 
@@ -73,10 +74,11 @@ class Planned:
 
 
 def plan(text: str, frame: DataFrame, hints: HintValues | None = None, *, counted: bool = False) -> Planned:
-    """Plan a query of `{d}`, as `trellis.sql` does. The only place here that knows the inside of `trellis.api`."""
+    """Plan a query of `{d}`, as `trellis.sql` does."""
+    statement = parse_statement(text)
     session = Session(frame.sparkSession, {}, {"d": frame})
-    result, plans = _run(text, session, Hints.of(hints), counted=counted)
-    return Planned(result, plans[0].plan.before, plans[0].counts)
+    matched, clauses = match_clauses(statement, session, Hints.of(hints), counted=counted)
+    return Planned(matched.run(statement.final), clauses[0].plan.before, clauses[0].counts)
 
 
 def estimates(text: str, frame: DataFrame, hints: HintValues | None = None) -> list[Candidate]:

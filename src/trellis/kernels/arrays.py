@@ -21,6 +21,7 @@ __all__ = [
     "Edges",
     "Floats",
     "Ints",
+    "Matched",
     "Matches",
     "Merging",
     "Places",
@@ -177,6 +178,21 @@ class Matches(NamedTuple):
     following: Ints
     paths: Shorts
     progress: Ints
+
+
+class Matched(NamedTuple):
+    """Matches as measures read them. Other rows may lie between the rows of a match.
+
+    Match `k` of the series `owners[k]` was looked for at the row `starts[k]`. Its rows, in order, are
+    `rows[begins[k]:begins[k + 1]]`; `variables` are theirs, and `shown` says which of them ALL ROWS PER MATCH shows.
+    """
+
+    starts: Ints
+    owners: Ints
+    begins: Ints
+    rows: Ints
+    variables: Shorts
+    shown: Bools
 
 
 class Starts(NamedTuple):

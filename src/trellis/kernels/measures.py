@@ -8,8 +8,8 @@ from __future__ import annotations
 import numpy as np
 
 from trellis.kernels import opcodes as o
-from trellis.kernels.arrays import Aggregates, Automaton, Bools, Floats, Ints, Places, Shorts, Slots, Track
-from trellis.kernels.compile import kernel
+from trellis.kernels.arrays import Aggregates, Bools, Floats, Ints, Matched, Places, Shorts, Slots, Track
+from trellis.kernels.compile import inlined, kernel
 from trellis.kernels.expressions import finish_variance
 from trellis.kernels.tracking import add_row, cut_rows
 
@@ -19,11 +19,7 @@ __all__ = ["find_aggregates", "find_places", "label_rows", "list_rows"]
 @kernel
 def label_rows(
     offsets: Ints,
-    starts: Ints,
-    stops: Ints,
-    owners: Ints,
-    paths: Shorts,
-    automaton: Automaton,
+    matched: Matched,
     mode: int,
     row: Ints,
     match: Ints,
@@ -39,32 +35,32 @@ def label_rows(
     """
     rows_total = offsets[-1]
     n = 0
-    used = 0
     counter = 0
     owner = -1
     free = np.int64(0)  # the first row not yet covered by a match, for WITH UNMATCHED ROWS
-    for k in range(len(starts)):
-        start, stop = starts[k], stops[k]
-        if owners[k] != owner:
-            owner = owners[k]
+    for k in range(len(matched.starts)):
+        start, begin = matched.starts[k], matched.begins[k]
+        length = matched.begins[k + 1] - begin
+        if matched.owners[k] != owner:
+            owner = matched.owners[k]
             counter = 0
         counter += 1
-        length = stop - start
         if mode == o.ALL_UNMATCHED:
             while free < start:
                 row[n], match[n], number[n], seen[n] = free, -1, 0, 0
                 n += 1
                 free += 1
-            free = max(free, stop, start + 1)
+            free = max(free, start + 1)
+            if length > 0:
+                free = max(free, matched.rows[begin + length - 1] + 1)
         if mode == o.ONE_ROW or (length == 0 and mode != o.ALL_OMIT_EMPTY):
             row[n], match[n], number[n], seen[n] = start, k, counter, length
             n += 1
         elif length > 0:
             for i in range(length):
-                if not automaton.excluded[paths[used + i]]:
-                    row[n], match[n], number[n], seen[n] = start + i, k, counter, i + 1
+                if matched.shown[begin + i]:
+                    row[n], match[n], number[n], seen[n] = matched.rows[begin + i], k, counter, i + 1
                     n += 1
-        used += length
     if mode == o.ALL_UNMATCHED:
         while free < rows_total:
             row[n], match[n], number[n], seen[n] = free, -1, 0, 0
@@ -76,12 +72,7 @@ def label_rows(
 @kernel
 def find_places(
     offsets: Ints,
-    starts: Ints,
-    stops: Ints,
-    owners: Ints,
-    paths: Shorts,
-    begins: Ints,
-    automaton: Automaton,
+    matched: Matched,
     member: Bools,
     places: Places,
     rows: Ints,
@@ -93,8 +84,8 @@ def find_places(
 ) -> None:
     """For each place and output row, the row that the place means (`index`) and its variable (`label`), or -1.
 
-    `begins` says where the rows of each match begin in `paths`. `rows` and `after` are room for the longest match:
-    `rows[s, i]` is its i-th row in set `s`, `after[s, i]` how many of its first i rows are in `s`.
+    `rows` and `after` are room for the longest match: `rows[s, i]` is its i-th row in set `s`, `after[s, i]` how many
+    of its first i rows are in `s`.
     """
     current = -1
     for n in range(len(match)):
@@ -104,17 +95,18 @@ def find_places(
                 index[p, n] = -1
                 label[p, n] = -1
             continue
-        start, length = starts[k], stops[k] - starts[k]
+        begin = matched.begins[k]
+        length = matched.begins[k + 1] - begin
         if k != current:
             current = k
             for s in range(len(member)):
                 count = 0
                 for i in range(length):
-                    if member[s, automaton.variable[paths[begins[k] + i]]]:
-                        rows[s, count] = start + i
+                    if member[s, matched.variables[begin + i]]:
+                        rows[s, count] = matched.rows[begin + i]
                         count += 1
                     after[s, i + 1] = count
-        low, high = offsets[owners[k]], offsets[owners[k] + 1]
+        low, high = offsets[matched.owners[k]], offsets[matched.owners[k] + 1]
         for p in range(len(places.sets)):
             limit = length if places.final[p] else seen[n]
             s = places.sets[p]
@@ -122,23 +114,38 @@ def find_places(
             at = places.offset[p] if places.from_first[p] else count - 1 - places.offset[p]
             found = np.int64(-1)
             if 0 <= at < count:
-                found = start + at if s < 0 else rows[s, at]
+                found = matched.rows[begin + at] if s < 0 else rows[s, at]
                 found += places.shift[p]
                 if found < low or found >= high:
                     found = np.int64(-1)
             index[p, n] = found
-            label[p, n] = -1
-            if start <= found < start + length:
-                label[p, n] = automaton.variable[paths[begins[k] + found - start]]
+            at = _position(k, found, matched)
+            label[p, n] = matched.variables[at] if at >= 0 else -1
+
+
+@inlined
+def _position(k: int, row: int | np.int64, matched: Matched) -> int:
+    """Where a row stands among the rows of all matches, if it belongs to match `k`; otherwise -1."""
+    first, stop = int(matched.begins[k]), int(matched.begins[k + 1])
+    if first == stop or row < matched.rows[first] or row > matched.rows[stop - 1]:
+        return -1
+    # Mostly the rows of a match follow each other.
+    at = int(first + row - matched.rows[first])
+    if at < stop and matched.rows[at] == row:
+        return at
+    last = stop - 1
+    while first < last:
+        middle = (first + last) >> 1
+        if matched.rows[middle] < row:
+            first = middle + 1
+        else:
+            last = middle
+    return first if matched.rows[first] == row else -1
 
 
 @kernel
 def find_aggregates(
-    starts: Ints,
-    stops: Ints,
-    paths: Shorts,
-    begins: Ints,
-    automaton: Automaton,
+    matched: Matched,
     track: Track,
     after: Ints,
     aggregates: Aggregates,
@@ -163,15 +170,22 @@ def find_aggregates(
             known[g, n] = False
         if k < 0:
             continue
-        start, length = starts[k], stops[k] - starts[k]
+        begin = matched.begins[k]
+        length = matched.begins[k + 1] - begin
         if k != current:
             current = k
             cut_rows(np.int64(-1), track)
+            start = matched.rows[begin] if length > 0 else matched.starts[k]
+            between = start
             for i in range(length):
-                variable = automaton.variable[paths[begins[k] + i]]
-                add_row(variable, start + i, start, start, slots, aggregates, track, status)
+                variable, row = matched.variables[begin + i], matched.rows[begin + i]
+                while between < row:
+                    track.label[between - start] = -1
+                    between += 1
+                between = row + 1
+                add_row(variable, row, start, start, slots, aggregates, track, status)
                 if status[0] != o.DONE:
-                    status[1] = start + i
+                    status[1] = row
                     return
                 for s in range(len(member)):
                     after[s, i + 1] = track.counts[s]
@@ -196,16 +210,12 @@ def find_aggregates(
                     known[g, n] = tally > 1 or kind == o.VAR_POP or kind == o.STDDEV_POP
                 else:
                     whole[g, n] = np.int64(spread)
-                    real[g, n] = track.label[whole[g, n] - start]
+                    real[g, n] = matched.variables[_position(k, whole[g, n], matched)]
 
 
 @kernel
 def list_rows(
-    starts: Ints,
-    stops: Ints,
-    paths: Shorts,
-    begins: Ints,
-    automaton: Automaton,
+    matched: Matched,
     wanted: Bools,
     final: bool,
     match: Ints,
@@ -224,13 +234,13 @@ def list_rows(
     for n in range(len(match)):
         k = match[n]
         if k >= 0:
-            limit = stops[k] - starts[k] if final else seen[n]
-            for i in range(limit):
-                variable = automaton.variable[paths[begins[k] + i]]
-                if wanted[variable]:
+            begin = matched.begins[k]
+            limit = matched.begins[k + 1] - begin if final else seen[n]
+            for i in range(begin, begin + limit):
+                if wanted[matched.variables[i]]:
                     if used < len(rows):
-                        rows[used] = starts[k] + i
-                        labels[used] = variable
+                        rows[used] = matched.rows[i]
+                        labels[used] = matched.variables[i]
                     used += 1
         offsets[n + 1] = used
     return used

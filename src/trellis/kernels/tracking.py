@@ -103,7 +103,8 @@ def _seen(number: int, row: int, start: int, low: int, slots: Slots, aggregates:
     chain = aggregates.previous[number]
     earlier = slots.ints[chain, row]
     while earlier >= start:
-        if track.member[aggregates.sets[number], track.label[earlier - low]]:
+        label = track.label[earlier - low]
+        if label >= 0 and track.member[aggregates.sets[number], label]:
             return True
         earlier = slots.ints[chain, earlier]
     return False

@@ -16,7 +16,7 @@ from trellis.execution.chunks import Chunk
 from trellis.execution.open_series import OpenSeries, check_resumable, rows_back
 from trellis.execution.rows.outputs import Found, Grown, write_outputs
 from trellis.kernels import opcodes as o
-from trellis.kernels.arrays import Conditions, Edges, Ints, Matches, Program, Slots, Starts, Work
+from trellis.kernels.arrays import Conditions, Edges, Ints, Matched, Matches, Program, Slots, Starts, Work
 from trellis.kernels.expressions import evaluate_rows
 from trellis.kernels.matches import find_matches
 from trellis.kernels.measures import find_aggregates, find_places, label_rows
@@ -130,31 +130,25 @@ class RowMatcher:
         """The output rows of the matches of a chunk."""
         plan = self.plan
         status = np.zeros(3, np.int64)
-        count, used = int(matches.progress[2]), int(matches.progress[3])
-        starts, stops, owners = matches.starts[:count], matches.stops[:count], matches.owners[:count]
-        paths, following = matches.paths[:used], matches.following[:count]
+        matched = self._matched(matches)
+        following = matches.following[: len(matched.starts)]
         mode = _MODES[plan.rows_per_match]
-        most = count + (used if mode != o.ONE_ROW else 0) + (chunk.table.num_rows if mode == o.ALL_UNMATCHED else 0)
+        most = len(matched.starts) + (len(matched.rows) if mode != o.ONE_ROW else 0)
+        most += chunk.table.num_rows if mode == o.ALL_UNMATCHED else 0
         row, match, number, seen = (np.empty(most, np.int64) for _ in range(4))
-        rows = label_rows(chunk.offsets, starts, stops, owners, paths, self.automaton, mode, row, match, number, seen)
+        rows = label_rows(chunk.offsets, matched, mode, row, match, number, seen)
         row, match, number, seen = row[:rows], match[:rows], number[:rows], seen[:rows]
         if grown is not None:
             row, match, number, seen = grown.output_rows(chunk.offsets, row, match, number, seen)
         if len(row) == 0:
             return
-        begins = np.append(0, np.cumsum(stops - starts))
-        most = int((stops - starts).max(initial=1))
+        most = int(np.diff(matched.begins).max(initial=1))
         index = np.empty((len(plan.measure_places), len(row)), np.int64)
         label = np.empty((len(plan.measure_places), len(row)), np.int32)
         if plan.measure_places:
             find_places(
                 chunk.offsets,
-                starts,
-                stops,
-                owners,
-                paths,
-                begins,
-                self.automaton,
+                matched,
                 self.measure_member,
                 self.measure_places,
                 np.empty((len(plan.measure_sets), most), np.int64),
@@ -168,12 +162,8 @@ class RowMatcher:
         whole, real, known = np.zeros(shape, np.int64), np.zeros(shape), np.zeros(shape, np.bool_)
         if plan.measure_aggregates:
             find_aggregates(
-                starts,
-                stops,
-                paths,
-                begins,
-                self.automaton,
-                new_track(self.measure_member, len(plan.measure_aggregates), most, True),
+                matched,
+                new_track(self.measure_member, len(plan.measure_aggregates), _widest(matched), True),
                 np.zeros((len(plan.measure_sets), most + 1), np.int64),
                 self.measure_aggregates,
                 self.measure_final,
@@ -186,25 +176,21 @@ class RowMatcher:
                 status,
             )
             self._check(status, chunk)
-        found = Found(
-            starts,
-            stops,
-            owners,
-            following,
-            paths,
-            begins,
-            self.automaton,
-            row,
-            match,
-            number,
-            seen,
-            index,
-            label,
-            whole,
-            real,
-            known,
+        yield write_outputs(
+            plan, chunk, Found(matched, following, row, match, number, seen, index, label, whole, real, known)
         )
-        yield write_outputs(plan, chunk, found)
+
+    def _matched(self, matches: Matches) -> Matched:
+        """The matches as measures read them; those of row patterns have no rows between theirs."""
+        count, used = int(matches.progress[2]), int(matches.progress[3])
+        starts, paths = matches.starts[:count], matches.paths[:used]
+        lengths = matches.stops[:count] - starts
+        begins = np.append(0, np.cumsum(lengths))
+        rows = np.arange(used) + np.repeat(starts - begins[:-1], lengths)
+        automaton = self.automaton
+        return Matched(
+            starts, matches.owners[:count], begins, rows, automaton.variable[paths], ~automaton.excluded[paths]
+        )
 
     def _search(
         self,
@@ -363,3 +349,10 @@ class RowMatcher:
                 return DataError(f"A condition divides by zero at {where}.", cure="Guard it with NULLIF(divisor, 0).")
             case _:
                 return DataError(f"A number is too large for its type at {where}.", cure="Cast to a wider type.")
+
+
+def _widest(matched: Matched) -> int:
+    """From how many rows the rows of a match are, those between them included."""
+    full = np.flatnonzero(np.diff(matched.begins))
+    firsts, lasts = matched.rows[matched.begins[full]], matched.rows[matched.begins[full + 1] - 1]
+    return int((lasts - firsts + 1).max(initial=1))

@@ -13,7 +13,7 @@ from trellis.algebra.scan import First, Gather, Label, ListAggregate, Mark, Numb
 from trellis.execution.chunks import Chunk
 from trellis.execution.slices import match_mark, row_marks
 from trellis.kernels import opcodes as o
-from trellis.kernels.arrays import Automaton, Bools, Floats, Ints, Shorts
+from trellis.kernels.arrays import Bools, Floats, Ints, Matched, Shorts
 from trellis.kernels.measures import list_rows
 
 __all__ = ["Found", "Grown", "take_rows", "write_outputs"]
@@ -21,15 +21,10 @@ __all__ = ["Found", "Grown", "take_rows", "write_outputs"]
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The matches of a chunk (`starts`, `stops`, `paths`) and its output rows (all the rest)."""
+    """The matches of a chunk (`matched`, and where the search goes on after each), and its output rows (the rest)."""
 
-    starts: Ints
-    stops: Ints
-    owners: Ints
+    matched: Matched
     following: Ints
-    paths: Shorts
-    begins: Ints
-    automaton: Automaton
     row: Ints
     match: Ints
     number: Ints
@@ -98,7 +93,7 @@ def _mark(what: str, plan: AutomatonScan, chunk: Chunk, found: Found) -> pa.Arra
     if what == "row":
         return row_marks(found.match)
     assert plan.slices is not None
-    marks = match_mark(what, plan.slices, chunk, found.owners, found.starts, found.following)
+    marks = match_mark(what, plan.slices, chunk, found.matched.owners, found.matched.starts, found.following)
     return pa.array(marks[found.match])
 
 
@@ -106,15 +101,11 @@ def _list(output: ListAggregate, plan: AutomatonScan, chunk: Chunk, found: Found
     names = plan.variables
     wanted = np.array([output.variables is None or name in output.variables for name in names], np.bool_)
     offsets = np.empty(len(found.match) + 1, np.int64)
-    room = len(found.paths)
+    room = len(found.matched.rows)
     while True:
         rows, labels = np.empty(room, np.int64), np.empty(room, np.int64)
         used = list_rows(
-            found.starts,
-            found.stops,
-            found.paths,
-            found.begins,
-            found.automaton,
+            found.matched,
             wanted,
             output.final,
             found.match,
