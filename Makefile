@@ -8,7 +8,7 @@ KERNEL_TESTS := $(wildcard tests/kernels tests/properties tests/traps/test_05* t
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test lint unit spark coverage connect bench docs clean java python
+.PHONY: help demo test lint unit spark coverage connect thorough bench docs clean java python
 
 help:  ## print this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -27,7 +27,7 @@ unit: $(READY)  ## run the tests that need no JVM
 	$(BIN)/pytest -n 2 --slow
 
 spark: java $(READY)  ## run the tests that need Spark
-	$(BIN)/pytest -m spark
+	$(BIN)/pytest -m 'spark and not thorough'
 
 coverage: $(READY)  ## run the kernels' tests with the JIT compiler off and report which lines they reach
 	NUMBA_DISABLE_JIT=1 $(BIN)/coverage run -m pytest $(KERNEL_TESTS)
@@ -35,6 +35,10 @@ coverage: $(READY)  ## run the kernels' tests with the JIT compiler off and repo
 
 connect: java $(READY)  ## run the tests that concern Spark Connect on a local Connect server
 	$(BIN)/pytest --connect --slow
+
+thorough: java $(READY)  ## draw twenty times as many random cases, then run many threads of one session for minutes
+	TRELLIS_PROFILE=thorough $(BIN)/pytest -n 2 --slow
+	$(BIN)/pytest --thorough
 
 bench: java $(READY)  ## measure the row pattern queries
 	$(BIN)/python benchmarks/row_patterns.py

@@ -1,8 +1,9 @@
 """What all tests share: which of them run, how many examples Hypothesis draws, and one lazy Spark session.
 
 `pytest` alone starts no JVM. `--spark` adds the tests that need one, `--slow` those that take long, and `--connect`
-runs the tests marked `connect` on Spark Connect instead of the classic session (one process cannot hold both). Without
-`--connect`, an explicit `-m` expression overrides all of that.
+runs the tests marked `connect` on Spark Connect instead of the classic session (one process cannot hold both).
+`--thorough` runs the tests marked `thorough` alone: they take minutes, and a larger session. Without these two, an
+explicit `-m` expression overrides all of that.
 """
 
 from __future__ import annotations
@@ -74,6 +75,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--spark", action="store_true", help="also run the tests that start a JVM")
     group.addoption("--slow", action="store_true", help="also run the tests that take long")
     group.addoption("--connect", action="store_true", help="run the tests marked `connect`, on Spark Connect")
+    group.addoption("--thorough", action="store_true", help="run the tests marked `thorough`, which take minutes")
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -82,12 +84,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         needs_session = "spark" in getattr(item, "fixturenames", ())
         if needs_session or any(item.get_closest_marker(mark) for mark in ("streaming", "connect")):
             item.add_marker("spark")
-    connect = config.getoption("--connect")
-    if not connect and config.getoption("markexpr"):
+    connect, thorough = config.getoption("--connect"), config.getoption("--thorough")
+    if not connect and not thorough and config.getoption("markexpr"):
         return
 
     def wanted(item: pytest.Item) -> bool:
         marks = {mark.name for mark in item.iter_markers()}
+        if thorough or "thorough" in marks:
+            return thorough and "thorough" in marks
         if "slow" in marks and not config.getoption("--slow"):
             return False
         if connect:
@@ -132,13 +136,17 @@ def spark(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
         for name, value in environment.items():
             patch.setenv(name, value)
         patch.delenv("SPARK_REMOTE", raising=False)
-        session = _start(connect=request.config.getoption("--connect"))
+        session = _start(request.config)
         yield session
         session.stop()  # in Connect's local mode this stops the server too
 
 
-def _start(*, connect: bool) -> SparkSession:
+def _start(config: pytest.Config) -> SparkSession:
     from pyspark.sql import SparkSession
 
-    builder = SparkSession.builder.remote("local[2]") if connect else SparkSession.builder.master("local[2]")
+    # Queries harm each other only where tasks of several run at once.
+    master = "local[8]" if config.getoption("--thorough") else "local[2]"
+    builder = (
+        SparkSession.builder.remote(master) if config.getoption("--connect") else SparkSession.builder.master(master)
+    )
     return builder.config("spark.sql.shuffle.partitions", "2").config("spark.sql.session.timeZone", "UTC").getOrCreate()

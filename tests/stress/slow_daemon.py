@@ -1,0 +1,26 @@
+"""PySpark's daemon, but each fork takes a second, as on a busy machine: for `spark.python.daemon.module`."""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import Any
+
+from pyspark import daemon
+
+
+class SlowForks:
+    """The module `os`, but for `fork`."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(os, name)
+
+    def fork(self) -> int:
+        time.sleep(1)
+        return os.fork()
+
+
+daemon.os = SlowForks()  # type: ignore[attr-defined]
+
+if __name__ == "__main__":
+    daemon.manager()
