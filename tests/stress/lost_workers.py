@@ -27,14 +27,18 @@ def fate_of_another_query(spark: SparkSession, folder: Path) -> str:
     begun, over = folder / "begun", folder / "over"
     fate = []
 
+    def rest(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        time.sleep(5)  # until the other task has a worker, too
+        yield from batches
+
     def wait(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            begun.touch()
-            while not over.exists():
-                time.sleep(0.1)
-            yield batch
+        begun.touch()
+        while not over.exists():
+            time.sleep(0.1)
+        yield from batches
 
     def fail(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        time.sleep(1)  # until the other task asks for a worker
         raise ValueError("on purpose")
         yield from batches
 
@@ -45,16 +49,17 @@ def fate_of_another_query(spark: SparkSession, folder: Path) -> str:
         except Exception as error:
             fate.append("died" if "Python worker exited unexpectedly" in str(error) else str(error))
 
-    other = threading.Thread(target=run_other)
+    spark.range(0, 2, 1, 2).mapInArrow(rest, "id LONG").collect()  # leaves two workers
+    other = threading.Thread(target=run_other)  # takes one of them
     other.start()
     while not begun.exists():
         time.sleep(0.1)
     try:
-        # Workers are made one after the other. The first task fails while the second waits for its worker.
+        # The first task takes the other worker, and fails while the second waits for a new one.
         spark.range(0, 2, 1, 2).mapInArrow(fail, "id LONG").collect()
     except Exception as error:
         assert "on purpose" in str(error), error
-    time.sleep(1)
+    time.sleep(3)
     over.touch()
     other.join()
     return fate[0]

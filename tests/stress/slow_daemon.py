@@ -1,4 +1,4 @@
-"""PySpark's daemon, but each fork takes a second, as on a busy machine: for `spark.python.daemon.module`."""
+"""PySpark's daemon, but the third fork takes some seconds, as on a busy machine: for `spark.python.daemon.module`."""
 
 from __future__ import annotations
 
@@ -12,11 +12,15 @@ from pyspark import daemon
 class SlowForks:
     """The module `os`, but for `fork`."""
 
+    forks = 0
+
     def __getattr__(self, name: str) -> Any:
         return getattr(os, name)
 
     def fork(self) -> int:
-        time.sleep(1)
+        self.forks += 1
+        if self.forks == 3:
+            time.sleep(6)
         return os.fork()
 
 
