@@ -36,7 +36,7 @@ coverage: $(READY)  ## run the kernels' tests with the JIT compiler off and repo
 connect: java $(READY)  ## run the tests that concern Spark Connect on a local Connect server
 	$(BIN)/pytest --connect --slow
 
-thorough: java $(READY)  ## draw twenty times as many random cases, then run the tests that take minutes
+thorough: java $(READY)  ## draw twenty times as many random cases, then many threads of one session and all benchmarks, quickly
 	TRELLIS_PROFILE=thorough $(BIN)/pytest -n 2 --slow
 	$(BIN)/pytest --thorough
 

@@ -2,8 +2,8 @@
 
 `pytest` alone starts no JVM. `--spark` adds the tests that need one, `--slow` those that take long, and `--connect`
 runs the tests marked `connect` on Spark Connect instead of the classic session (one process cannot hold both).
-`--thorough` runs the tests marked `thorough` alone: they take minutes. Without these two, an explicit `-m` expression
-overrides all of that.
+`--thorough` runs the tests marked `thorough` alone: they take minutes, and a larger session. Without these two, an
+explicit `-m` expression overrides all of that.
 """
 
 from __future__ import annotations
@@ -136,13 +136,17 @@ def spark(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
         for name, value in environment.items():
             patch.setenv(name, value)
         patch.delenv("SPARK_REMOTE", raising=False)
-        session = _start(connect=request.config.getoption("--connect"))
+        session = _start(request.config)
         yield session
         session.stop()  # in Connect's local mode this stops the server too
 
 
-def _start(*, connect: bool) -> SparkSession:
+def _start(config: pytest.Config) -> SparkSession:
     from pyspark.sql import SparkSession
 
-    builder = SparkSession.builder.remote("local[2]") if connect else SparkSession.builder.master("local[2]")
+    # Queries harm each other only where tasks of several run at once.
+    master = "local[8]" if config.getoption("--thorough") else "local[2]"
+    builder = (
+        SparkSession.builder.remote(master) if config.getoption("--connect") else SparkSession.builder.master(master)
+    )
     return builder.config("spark.sql.shuffle.partitions", "2").config("spark.sql.session.timeZone", "UTC").getOrCreate()
