@@ -4,11 +4,13 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+PEERS_QUERIES ?= 10000
+PEERS_SEED ?= 1
 KERNEL_TESTS := $(wildcard tests/kernels tests/properties tests/traps/test_05* tests/traps/test_17*)
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test lint unit spark coverage connect bench docs clean java python
+.PHONY: help demo test lint unit spark coverage connect peers bench docs clean java python
 
 help:  ## print this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -36,6 +38,9 @@ coverage: $(READY)  ## run the kernels' tests with the JIT compiler off and repo
 connect: java $(READY)  ## run the tests that concern Spark Connect on a local Connect server
 	$(BIN)/pytest --connect --slow
 
+peers: java $(READY)  ## compare with a real Trino on random queries: needs Java 25 and, once, Maven (PEERS_QUERIES=10000)
+	PYTHONPATH=tests $(BIN)/python -m peers --queries $(PEERS_QUERIES) --seed $(PEERS_SEED)
+
 bench: java $(READY)  ## measure the row pattern queries
 	$(BIN)/python benchmarks/row_patterns.py
 
@@ -43,7 +48,7 @@ docs: java $(READY)  ## run every example of README.md and docs/
 	$(BIN)/pytest --spark tests/test_docs.py
 
 clean:  ## remove the environment and everything that tools left behind
-	rm -rf $(VENV) build dist demo .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage spark-warehouse
+	rm -rf $(VENV) build dist demo .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage .peers spark-warehouse
 	find src tests benchmarks -name __pycache__ -prune -exec rm -rf {} +
 
 # ---- what the targets need ----
