@@ -7,11 +7,14 @@ import sys
 import time
 from collections import Counter, deque
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import dataclass, field
 from itertools import islice
 
 from peers import server
+from peers.client import Client
 from peers.compare import Answer, Outcome
+from peers.demonstrations import report
 from peers.engines import Engine, Trellis, TrellisOnSpark, Trino
 from peers.known import KNOWN
 from peers.queries import Case, cases
@@ -61,6 +64,8 @@ def main() -> int:
     try:
         with server.running() as port:
             print(f"Trino {server.VERSION} on 127.0.0.1:{port} after {time.monotonic() - started:.0f} s", flush=True)
+            with closing(Client(port)) as client:
+                print("\n".join(["known differences:", *report(client)]), flush=True)
             return compare(chosen, Trino(port))
     except server.Missing as missing:
         print(missing, file=sys.stderr)
