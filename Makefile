@@ -4,11 +4,13 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+PEERS_QUERIES ?= 10000
+PEERS_SEED ?= 1
 KERNEL_TESTS := $(wildcard tests/kernels tests/properties tests/traps/test_05* tests/traps/test_17*)
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test lint unit spark coverage connect thorough bench docs clean java python
+.PHONY: help demo test lint unit spark coverage connect thorough peers bench docs clean java python
 
 help:  ## print this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -40,6 +42,9 @@ thorough: java $(READY)  ## draw twenty times as many random cases, then many th
 	TRELLIS_PROFILE=thorough $(BIN)/pytest -n 2 --slow
 	$(BIN)/pytest --thorough
 
+peers: java $(READY)  ## compare with a real Trino on random queries: needs Java 25 and, once, Maven (PEERS_QUERIES=10000)
+	PYTHONPATH=tests $(BIN)/python -m peers --queries $(PEERS_QUERIES) --seed $(PEERS_SEED)
+
 bench: $(READY)  ## list the benchmarks, or run one: make bench BENCH=rows, or BENCH="rows --quick" for some seconds
 	@$(BIN)/python -m benchmarks $(BENCH)
 
@@ -47,7 +52,7 @@ docs: java $(READY)  ## run every example of README.md and docs/
 	$(BIN)/pytest --spark tests/test_docs.py
 
 clean:  ## remove the environment and everything that tools left behind
-	rm -rf $(VENV) build dist demo .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage spark-warehouse
+	rm -rf $(VENV) build dist demo .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage .peers spark-warehouse
 	find src tests benchmarks -name __pycache__ -prune -exec rm -rf {} +
 
 # ---- what the targets need ----
