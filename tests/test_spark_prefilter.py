@@ -285,7 +285,7 @@ def test_explain_shows_candidates(spark: SparkSession, tmp_path_factory: pytest.
     found = trellis.sql(text, t=frame).collect()
     assert sorted(found) == sorted(trellis.sql(text, t=frame, hints=OFF).collect())
     assert found
-    # Statistics are a choice of the user's.
+    # Statistics can be given as a hint.
     assert "none: statistics are off" in trellis.explain(text, t=frame, hints={"statistics": "off"})
 
 

@@ -99,7 +99,7 @@ def explain_all(clauses: Sequence[Planned], result: DataFrame | None) -> str:
 
 @contextmanager
 def errors_about(text: str) -> Iterator[None]:
-    """Errors show the text that they are about; what Spark refuses is an error of ours, too."""
+    """Errors show the text that they are about; what Spark refuses becomes a Trellis error."""
     try:
         yield
     except TrellisError as error:

@@ -67,7 +67,7 @@ class Instruction:
 class Condition:
     """How a variable is tested. `where` is `always`, `spark` (a column), `bit` (a program for each row) or `kernel`.
 
-    A column of Spark's may hold several conditions, `mask` is the number of this one's bit; or one truth value, and
+    A column may hold several conditions, and `mask` is the number of this one's bit; or one truth value, and
     `mask` is -1. `slow`: it reads functions of two rows that Spark computes for all pairs.
     """
 

@@ -234,7 +234,7 @@ def _tell(args: Namespace, message: str) -> None:
 
 
 def _terminate(number: int, frame: FrameType | None) -> None:
-    """Leave as if interrupted, where Spark cancels its jobs and files of ours do not stay behind."""
+    """Leave as if interrupted, where Spark cancels its jobs and our files do not stay behind."""
     interrupt = signal.getsignal(signal.SIGINT)
     with contextlib.suppress(KeyboardInterrupt):
         if callable(interrupt):

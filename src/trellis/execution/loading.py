@@ -240,7 +240,7 @@ def _shorts(values: list[int]) -> NDArray[np.int32]:
 
 
 def _own(array: NDArray[Any]) -> NDArray[Any]:
-    """The array as one of ours: contiguous and writable. Arrow's are not, and kernels would be compiled anew."""
+    """The array made contiguous and writable. Arrow's are not, and kernels would be compiled anew."""
     return np.require(array, requirements=["C", "W"])
 
 

@@ -159,7 +159,7 @@ def _is_compiled(kernel: str) -> bool:
 
 
 def _plan(condition: int) -> AutomatonScan:
-    """`A B*` with an aggregate in the condition of B. A is tested by a bit of Spark's, or by a program of its own."""
+    """`A B*` with an aggregate in the condition of B. A is tested by a column, or by a program."""
     aggregate = AggregateSpec(o.SUM_INT, None, (0, 0))
     code = (
         (o.LOAD_INT, 0, 0),

@@ -52,7 +52,7 @@ class Session:
         columns = [f"{expression} AS `{_quoted(name)}`" for name, expression in expressions]
         if any(_needs_statement(expression) for _, expression in expressions):
             return self.run(f"{self.ctes} SELECT {', '.join(columns)} FROM {{trellis_input}}", trellis_input=frame)
-        # Each call of a method of Spark's goes to another process, so a text is quicker than columns.
+        # Each method call goes to the JVM, so one text is quicker than many columns.
         return frame.selectExpr(*columns)
 
     def where(self, frame: DataFrame, condition: Expression) -> DataFrame:

@@ -48,7 +48,7 @@ _CHEAP = frozenset(
 _COLUMNAR = re.compile(r"FileScan (parquet|orc)|BatchScan (parquet|orc)|InMemoryTableScan|LocalTableScan|Range \(")
 # Numbers that Spark gives to the columns and steps of a plan, each time others.
 _IDENTITY = re.compile(r"#\d+L?|plan_id=\d+")
-# Times after the year 9999 are no values of Python's.
+# Python has no times after the year 9999.
 _REFUSALS = (PySparkException, ValueError, OverflowError)
 _UNITS = {"B": 1, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40, "PIB": 2**50, "EIB": 2**60}
 

@@ -423,7 +423,7 @@ def _sortable(rows: Rows, slot: int) -> Ints:
     return turned
 
 
-# Functions of the user's.
+# Registered functions.
 
 
 def _user(

@@ -18,7 +18,7 @@ __all__ = ["sample_segments"]
 
 _SAMPLES = 2048
 _STARTS = 1 << 14
-# Sampled segments are computed from their rows: long ones are dear, so fewer are taken.
+# Sampled segments are computed from their rows: long ones cost more, so fewer are taken.
 _SAMPLED_ROWS = 200_000
 
 

@@ -25,7 +25,7 @@ class PrefilterCosts:
 
     `probe` a row for its bucket, `join` for each row that goes into a join and `meet` for each combination in it,
     `keep` for each bucket found; `move` a row to the matcher (exchange, sort, Arrow), `test` one condition there;
-    `job` for each further job of Spark's, on the whole.
+    `job` for each further Spark job.
     """
 
     scan: float

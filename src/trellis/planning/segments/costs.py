@@ -113,6 +113,6 @@ def read_costs(text: str) -> Costs:
 
 
 def default_costs(path: str | None = None) -> Costs:
-    """The constants of a file of the user's, or those that come with Trellis."""
+    """The constants of a file, or those that come with Trellis."""
     source = files("trellis.planning.segments").joinpath("costs.json") if path is None else Path(path)
     return read_costs(source.read_text(encoding="utf-8"))
