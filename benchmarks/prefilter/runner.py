@@ -197,7 +197,7 @@ class Runner:
         self._measured(section, query, "scan", work, want)
 
     def group(self, section: str, query: Query, variants: Sequence[str] = (CHOSEN, NONE)) -> dict[str, float | None]:
-        """Some variants, one after another, in an order that differs from query to query: the second of two runs has it easier.
+        """Some variants, one after another, in an order that differs between queries: the second run has it easier.
 
         Where the chosen plan is slower than no prefilter, both run again, until each has five runs.
         """
