@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -12,17 +12,22 @@ from functools import partial
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
+from trellis.algebra.expression import Expression
+from trellis.algebra.functions import FunctionKind
 from trellis.algebra.pattern import with_counts
 from trellis.algebra.plan import MatchPlan, ScanPlan
 from trellis.algebra.query import Query
 from trellis.algebra.segments import SegmentPlan
 from trellis.analysis.binding import bind
+from trellis.analysis.functions import settle_functions
 from trellis.analysis.schema import Schema
 from trellis.analysis.segments import SEGMENT_FUNCTIONS, bind_segments
 from trellis.errors import BindingError, TrellisError, TrellisWarning, UnsupportedError
 from trellis.java import require_java
 from trellis.languages.builder import Keys, QueryBuilder, build
 from trellis.languages.statement import parse_statement
+from trellis.languages.validation import check_query
+from trellis.planning.columns import TypesOf
 from trellis.planning.describe import describe
 from trellis.planning.describe_segments import describe_segments
 from trellis.planning.hints import Hints
@@ -229,6 +234,8 @@ def _plan(query: Query, frame: DataFrame, session: Session, hints: Hints) -> _Pl
     functions = {**SEGMENT_FUNCTIONS, **{name: function.arguments for name, function in registered().items()}}
     lenient = conf.get("spark.sql.ansi.enabled", "true") != "true"
     types_of, survey = partial(session.types_of, frame), partial(survey_source, frame, session)
+    settle = _Settle(schema, partial(session.kinds_of, frame), types_of)
+    query = settle(query, functions)
     segmented = _segmented(query, session, functions, hints)
     if segmented is not None:
         segments = bind_segments(segmented, schema, session.args, functions)
@@ -239,8 +246,24 @@ def _plan(query: Query, frame: DataFrame, session: Session, hints: Hints) -> _Pl
         start_warmup("segments").join()
         rewritten = f"rewrite_rows: stretches of rows are segments: {' '.join(str(segmented).split(chr(10))[-2:])}"
         return replace(plan, rules=(rewritten, *plan.rules))
-    bound = bind(query, schema, session.args)
+    bound = bind(_row_query(query, functions, settle), schema, session.args)
     return plan_scan(bound, types_of, hints, lenient=lenient, constant=session.constant, survey=survey)
+
+
+@dataclass(frozen=True, slots=True)
+class _Settle:
+    """Finds the aggregates of a query, which Spark knows, and checks the query with them."""
+
+    schema: Schema
+    kinds_of: Callable[[Sequence[Expression]], Sequence[FunctionKind]]
+    types_of: TypesOf
+
+    def __call__(self, query: Query, segment_functions: Collection[str]) -> Query:
+        """The query with every aggregate as such; functions of segments are none."""
+        settled = settle_functions(query, self.schema, self.kinds_of, self.types_of, segment_functions)
+        if settled is not query:
+            check_query(settled)
+        return settled
 
 
 def _segmented(query: Query, session: Session, functions: Mapping[str, int], hints: Hints) -> Query | None:
@@ -250,14 +273,22 @@ def _segmented(query: Query, session: Session, functions: Mapping[str, int], hin
     counted = replace(query, pattern=with_counts(query.pattern, session.args))
     always = hints.rewrite == "always"
     rewritten = rewrite_rows(counted, functions, always=always) if hints.on("rewrite_rows") else None
-    call = reads_segments(query, functions)
-    if rewritten is None and call is not None:
-        raise UnsupportedError(
-            f"{call.function} is a function of whole segments, and this row pattern cannot be rewritten into segments.",
-            cure="Define segment variables: DEFINE SEGMENT X AS ... .",
-            span=call.span,
-        )
     return rewritten
+
+
+def _row_query(query: Query, functions: Mapping[str, int], settle: _Settle) -> Query:
+    """A query that stays one of rows: no function of segments may be left in it, unless Spark has one of that name."""
+    call = reads_segments(query, functions)
+    if call is None:
+        return query
+    settled = settle(query, ())
+    if settled.definitions == query.definitions and reads_segments(settled, functions) is None:
+        return settled
+    raise UnsupportedError(
+        f"{call.function} is a function of whole segments, and this row pattern cannot be rewritten into segments.",
+        cure="Define segment variables: DEFINE SEGMENT X AS ... .",
+        span=call.span,
+    )
 
 
 def _warn_of_squares(plan: SegmentPlan) -> None:

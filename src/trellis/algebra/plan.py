@@ -9,16 +9,18 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Generic, TypeVar
 
-from trellis.algebra.expression import Expression, Place
+from trellis.algebra.expression import Aggregate, Expression, Place
 from trellis.algebra.prefilter import BeforeMatch
 from trellis.algebra.query import RowsPerMatch, SkipTo
 
 __all__ = [
+    "ROW",
     "AggregateSpec",
     "BesidePlan",
     "Condition",
     "First",
     "Gather",
+    "GroupedRows",
     "Instruction",
     "Label",
     "ListAggregate",
@@ -297,6 +299,26 @@ class BesidePlan:
     keep: Expression
 
 
+@dataclass(frozen=True, slots=True)
+class GroupedRows:
+    """Aggregates that Spark computes after the match, by grouping the rows that an output row sees.
+
+    `rows` is the output of the matcher that holds these rows, as an array of structs; grouped, each is the struct
+    `ROW`. `aggregates` are named aggregates over its fields and over other outputs. Where there are no rows, there is
+    one in their place that nobody counts: the struct in the output `instead`, or NULL. `alone`: these aggregates, one
+    by one, take no other aggregate beside them; of no rows they are NULL. `texts` is what they were, for people.
+    """
+
+    rows: str
+    aggregates: tuple[tuple[str, Aggregate], ...]
+    instead: str = ""
+    alone: bool = False
+    texts: tuple[str, ...] = ()
+
+
+ROW = "__row"
+"""The name of the struct that holds a row of a match."""
+
 M = TypeVar("M")
 
 
@@ -308,7 +330,8 @@ class ScanPlan(Generic[M]):
     `partition_keys` are those of the query.
 
     `projected` are the columns before the exchange, `sorted_by` the sort (column, descending, nulls first),
-    `shipped` the columns that the matcher (`match`) reads, `finished` the columns of the result over its outputs.
+    `shipped` the columns that the matcher (`match`) reads, `finished` the columns of the result over its outputs and
+    over the aggregates of `grouped`.
     """
 
     projected: tuple[tuple[str, Expression], ...]
@@ -321,3 +344,4 @@ class ScanPlan(Generic[M]):
     before: BeforeMatch = field(default_factory=BeforeMatch)
     partition_keys: tuple[Expression, ...] = ()
     beside: BesidePlan | None = None
+    grouped: tuple[GroupedRows, ...] = ()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from trellis.algebra import expression as e
 from trellis.algebra.expression import Expression
@@ -92,7 +92,8 @@ def _steps(plan: ScanPlan[MatchPlan], names: dict[str, str]) -> list[str]:
     ]
     first = "   " * (len(steps) + 1)
     return [
-        f"Finish    {', '.join(_named(plan.finished, names, plan.match))}",
+        f"Finish    {', '.join(_named(plan, names))}",
+        *(f"|         {text}: Spark groups the rows of each match" for text in _grouped(plan).values()),
         f"+- Match     {_match(plan.match)}",
         *(f"   |         {line}" for line in _search(plan.match)),
         *(f"{'   ' * depth}+- {step:<9} {text}" for depth, (step, text) in enumerate(steps, 1)),
@@ -110,15 +111,21 @@ def _nulls(first: bool) -> str:
     return " NULLS FIRST" if first else " NULLS LAST"
 
 
-def _named(finished: Iterable[tuple[str, Expression]], names: dict[str, str], match: MatchPlan) -> list[str]:
-    outputs = {name: _output(output, names, match) for name, output in match.outputs}
+def _grouped(plan: ScanPlan[MatchPlan]) -> dict[str, str]:
+    """The aggregates that Spark computes after the match, as texts."""
+    return {name: text for group in plan.grouped for (name, _), text in zip(group.aggregates, group.texts, strict=True)}
+
+
+def _named(plan: ScanPlan[MatchPlan], names: dict[str, str]) -> list[str]:
+    outputs = {name: _output(output, names, plan.match) for name, output in plan.match.outputs}
+    outputs |= _grouped(plan)
 
     def shown(node: Expression) -> Expression:
         if isinstance(node, e.Column) and node.path[0] in outputs:
             return e.Raw((outputs[node.path[0]],))
         return e.rebuild(node, shown)
 
-    return [f"{name} = {shown(expression)}" for name, expression in finished]
+    return [f"{name} = {shown(expression)}" for name, expression in plan.finished]
 
 
 def _output(output: Output, names: dict[str, str], match: MatchPlan) -> str:

@@ -93,6 +93,7 @@ class _Scan:
         )
         measures = Measures(columns, Slots(bound.variables), lenient=self.lenient)
         finished = _finish(bound, measures, beside)
+        grouped = measures.groups()
         window = plan_window(bound, columns, self.constant)
         key_names = tuple(columns.ship(key) for key in self.keys)
         pairs = _pairs(bound, self.keys, conditions)
@@ -146,6 +147,7 @@ class _Scan:
             before=replace(self.before, slices=slices),
             partition_keys=self.keys,
             beside=beside_plan,
+            grouped=grouped,
         )
 
     def _rules(self, conditions: Conditions, pairs: PairPlan | None) -> tuple[str, ...]:

@@ -40,6 +40,7 @@ from trellis.execution.functions import UserFunction
 from trellis.kernels import opcodes as o
 from trellis.spark.beside import sort_and_keep
 from trellis.spark.counts import Counts
+from trellis.spark.groups import group_rows
 from trellis.spark.pairs import add_pairs, sort_column
 from trellis.spark.prefilter import apply_prefilter
 from trellis.spark.projection import Session
@@ -93,7 +94,22 @@ def run_scan(
         matched = resolve(matched, match)
     if counts is not None:
         matched = counts.watch(counts.watch(matched, "matches", F.col("__first")), "rows out")
-    return session.project(matched, plan.finished)
+    if plan.grouped:
+        matched = group_rows(matched, plan.grouped, session)
+    return _finish(matched, plan, session)
+
+
+def _finish(matched: DataFrame, plan: ScanPlan[MatchPlan] | ScanPlan[SegmentPlan], session: Session) -> DataFrame:
+    """The columns of the result.
+
+    A plain column stands beside them: if one of them were an aggregate for Spark after all, Spark would then refuse it,
+    where alone it would make one row of the whole result.
+    """
+    if any(isinstance(expression, e.Column) for _, expression in plan.finished):
+        return session.project(matched, plan.finished)
+    names = [name for group in plan.grouped for name, _ in group.aggregates] or [name for name, _ in plan.match.outputs]
+    plain = names[0] if names else "__m0"
+    return session.project(matched, (*plan.finished, ("__plain", e.Column((plain,))))).drop("__plain")
 
 
 def _read_names(plan: ScanPlan[MatchPlan] | ScanPlan[SegmentPlan], frame: DataFrame) -> list[str]:
