@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from trellis.algebra.expression import AGGREGATES
+from trellis.algebra.functions import AGGREGATES
 from trellis.algebra.segments import Price
 from trellis.analysis.segments import SEGMENT_FUNCTIONS
 from trellis.errors import BindingError

@@ -17,7 +17,6 @@ from typing import TypeAlias
 from trellis.errors import Span
 
 __all__ = [
-    "AGGREGATES",
     "Aggregate",
     "At",
     "BoundAggregate",
@@ -45,13 +44,6 @@ __all__ = [
     "span_of",
     "walk",
 ]
-
-# Functions that summarise the rows of a variable. `first` and `last` are not here: in a row pattern they navigate.
-AGGREGATES = frozenset(
-    "any any_value approx_count_distinct array_agg avg bool_and bool_or collect_list collect_set count count_if every "
-    "kurtosis listagg max max_by mean median min min_by mode percentile product skewness some std stddev stddev_pop "
-    "stddev_samp string_agg sum var_pop var_samp variance".split()
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,20 +204,24 @@ class Navigation:
 
 @dataclass(frozen=True, slots=True)
 class Aggregate:
-    """An aggregate as written, by its name in lower case. `condition` is that of `FILTER (WHERE ...)`."""
+    """An aggregate as written, by its name in lower case. `condition` is that of `FILTER (WHERE ...)`.
+
+    `order` is that of `WITHIN GROUP (ORDER BY ...)`, each key with the words after it (` DESC NULLS LAST`); `nulls` is
+    `IGNORE NULLS`, `RESPECT NULLS` or nothing. `alone`: Spark takes neither FILTER nor other aggregates beside it.
+    """
 
     function: str
     arguments: tuple[Expression, ...]
     distinct: bool = False
     condition: Expression | None = None
     final: bool | None = None
+    order: tuple[tuple[Expression, str], ...] = ()
+    nulls: str = ""
+    alone: bool = False
     span: Span | None = field(default=None, compare=False, repr=False)
 
     def __str__(self) -> str:
-        distinct = "DISTINCT " if self.distinct else ""
-        arguments = ", ".join(str(argument) for argument in self.arguments)
-        condition = "" if self.condition is None else f" FILTER (WHERE {self.condition})"
-        return f"{_mode(self.final)}{self.function}({distinct}{arguments}){condition}"
+        return f"{_mode(self.final)}{_aggregate_text(self, ', '.join(map(str, self.arguments)))}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -335,8 +331,8 @@ class ClassifierAt:
 class BoundAggregate:
     """An aggregate over the rows of the match that carry one of `variables` (None: all rows).
 
-    The arguments and the condition are expressions over the columns of one row; `Classifier(None)` in them is the
-    variable of that row. COUNT(*) has no arguments.
+    The arguments, the condition and the order are expressions over the columns of one row; `Classifier(None)` in them
+    is the variable of that row. COUNT(*) has no arguments.
     """
 
     function: str
@@ -345,14 +341,16 @@ class BoundAggregate:
     distinct: bool = False
     condition: Expression | None = None
     final: bool = False
+    order: tuple[tuple[Expression, str], ...] = ()
+    nulls: str = ""
+    alone: bool = False
     span: Span | None = field(default=None, compare=False, repr=False)
 
     def __str__(self) -> str:
         rows = "*" if self.variables is None else "|".join(sorted(self.variables))
-        distinct = "DISTINCT " if self.distinct else ""
-        arguments = ", ".join(str(argument) for argument in self.arguments) or "*"
-        condition = "" if self.condition is None else f" FILTER (WHERE {self.condition})"
-        return f"[{_mode(self.final or None)}{self.function}({distinct}{arguments}){condition} OVER {rows}]"
+        counted = "*" if self.function == "count" else ""
+        text = _aggregate_text(self, ", ".join(map(str, self.arguments)) or counted)
+        return f"[{_mode(self.final or None)}{text} OVER {rows}]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -411,10 +409,11 @@ def children(expression: Expression) -> tuple[Expression, ...]:
         case Navigation(argument=argument, offset=offset):
             return (argument,) if offset is None else (argument, offset)
         case (
-            Aggregate(arguments=arguments, condition=condition)
-            | BoundAggregate(arguments=arguments, condition=condition)
+            Aggregate(arguments=arguments, condition=condition, order=order)
+            | BoundAggregate(arguments=arguments, condition=condition, order=order)
         ):
-            return arguments if condition is None else (*arguments, condition)
+            keys = tuple(key for key, _ in order)
+            return (*arguments, *keys) if condition is None else (*arguments, *keys, condition)
         case At(value=value) | Pair(value=value):
             return (value,)
         case _:
@@ -438,16 +437,14 @@ def rebuild(expression: Expression, change: Callable[[Expression], Expression]) 
             return replace(expression, parts=tuple(part if isinstance(part, str) else change(part) for part in parts))
         case Navigation(argument=argument, offset=offset):
             return replace(expression, argument=change(argument), offset=None if offset is None else change(offset))
-        case Aggregate(arguments=arguments, condition=condition):
+        case (
+            Aggregate(arguments=arguments, condition=condition, order=order)
+            | BoundAggregate(arguments=arguments, condition=condition, order=order)
+        ):
             return replace(
                 expression,
                 arguments=tuple(map(change, arguments)),
-                condition=None if condition is None else change(condition),
-            )
-        case BoundAggregate(arguments=arguments, condition=condition):
-            return replace(
-                expression,
-                arguments=tuple(map(change, arguments)),
+                order=tuple((change(key), words) for key, words in order),
                 condition=None if condition is None else change(condition),
             )
         case At(value=value):
@@ -484,6 +481,15 @@ def span_of(expression: Expression) -> Span | None:
 
 def _mode(final: bool | None) -> str:
     return "" if final is None else "FINAL " if final else "RUNNING "
+
+
+def _aggregate_text(node: Aggregate | BoundAggregate, arguments: str) -> str:
+    distinct = "DISTINCT " if node.distinct else ""
+    keys = ", ".join(f"{key}{words}" for key, words in node.order)
+    order = f" WITHIN GROUP (ORDER BY {keys})" if keys else ""
+    condition = "" if node.condition is None else f" FILTER (WHERE {node.condition})"
+    nulls = f" {node.nulls}" if node.nulls else ""
+    return f"{node.function}({distinct}{arguments}){order}{condition}{nulls}"
 
 
 def _bracketed(expression: Expression) -> str:

@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from trellis.algebra.automaton import AutomatonScan
-from trellis.algebra.expression import Expression
+from trellis.algebra.expression import Aggregate, Expression
 from trellis.algebra.prefilter import BeforeMatch
 from trellis.algebra.segments import SegmentScan
 
-__all__ = ["Fired", "NeighbourPlan", "PairPlan", "Plan", "Scan"]
+__all__ = ["ROW", "Fired", "GroupedRows", "NeighbourPlan", "PairPlan", "Plan", "Scan"]
 
 Scan: TypeAlias = AutomatonScan | SegmentScan
 """The search of a plan: what workers do with sorted rows."""
@@ -58,6 +58,27 @@ class Fired:
 
 
 @dataclass(frozen=True, slots=True)
+class GroupedRows:
+    """Aggregates that Spark computes after the match, by grouping the rows that an output row sees.
+
+    `rows` is the output of the matcher that holds these rows, as an array of structs; grouped, each is the struct
+    `ROW`. `aggregates` are named aggregates over its fields and over other outputs. Where there are no rows, there is
+    one in their place that nobody counts: the struct in the output `instead`, or NULL. `alone`: these aggregates, one
+    by one, take no other aggregate beside them; of no rows they are NULL. `texts` is what they were, for people.
+    """
+
+    rows: str
+    aggregates: tuple[tuple[str, Aggregate], ...]
+    instead: str = ""
+    alone: bool = False
+    texts: tuple[str, ...] = ()
+
+
+ROW = "__row"
+"""The name of the struct that holds a row of a match."""
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
     """A query as Spark runs it: drop rows, project, exchange and sort, search, finish.
 
@@ -65,8 +86,8 @@ class Plan:
     `partition_keys` and `order_keys` are those of the query.
 
     `projected` are the columns before the exchange, `sorted_by` the sort (column, descending, nulls first),
-    `shipped` the columns that the search (`scan`) reads, `finished` the columns of the result over its outputs.
-    `warnings` are for the user, whether the plan runs or not.
+    `shipped` the columns that the search (`scan`) reads, `finished` the columns of the result over its outputs and over
+    the aggregates of `grouped`. `warnings` are for the user, whether the plan runs or not.
     """
 
     projected: tuple[tuple[str, Expression], ...]
@@ -81,3 +102,4 @@ class Plan:
     order_keys: tuple[Expression, ...] = ()
     neighbours: NeighbourPlan | None = None
     warnings: tuple[str, ...] = ()
+    grouped: tuple[GroupedRows, ...] = ()

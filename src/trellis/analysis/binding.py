@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from trellis.algebra import expression as e
 from trellis.algebra.expression import Expression, Identifier, Place
+from trellis.algebra.functions import AGGREGATES
 from trellis.algebra.literals import read_number
 from trellis.analysis.schema import Schema
 from trellis.errors import BindingError, Span, UnsupportedError
@@ -22,13 +23,16 @@ __all__ = ["Binder"]
 _UNIT_FIRST = frozenset({"timestampdiff", "timestampadd", "dateadd", "date_add", "datediff", "date_diff"})
 
 
-# How many arguments an aggregate takes, where it is not one.
+# How many arguments an aggregate takes, where it is not one. Spark counts those of aggregates that it was asked about.
 _ARGUMENTS = {
+    "any_value": (1, 2),
+    "approx_count_distinct": (1, 2),
     "count": (1, 100),
     "listagg": (1, 2),
     "max_by": (2, 2),
     "min_by": (2, 2),
-    "percentile": (2, 2),
+    "mode": (1, 2),
+    "percentile": (2, 3),
     "string_agg": (1, 2),
 }
 
@@ -138,7 +142,9 @@ class Binder:
         if star and (node.function != "count" or len(node.arguments) > 1 or node.distinct):
             raise BindingError("A star stands in COUNT only.", cure="Name a column.", span=star[0].span)
         least, most = _ARGUMENTS.get(node.function, (1, 1))
-        if not least <= len(node.arguments) <= most:
+        if node.order:
+            least = 0
+        if node.function in AGGREGATES and not least <= len(node.arguments) <= most:
             wanted = f"{least} to {most} arguments" if most > least else f"{least} argument{'s' if least > 1 else ''}"
             raise BindingError(f"{node.function} takes {wanted}, not {len(node.arguments)}.", span=node.span)
         return e.BoundAggregate(
@@ -148,6 +154,9 @@ class Binder:
             distinct=node.distinct,
             condition=None if node.condition is None else self.row(node.condition, node.span),
             final=final or bool(node.final),
+            order=tuple((self.row(key, node.span), words) for key, words in node.order),
+            nulls=node.nulls,
+            alone=node.alone,
             span=node.span,
         )
 

@@ -191,12 +191,13 @@ class _SegmentBinder:
         return replace(bound, value=value, place=replace(place, variables=variables))
 
     def _aggregate(self, node: e.Aggregate, own: str | None) -> Expression:
-        if node.function not in _AGGREGATES or node.distinct:
+        if node.function not in _AGGREGATES or node.distinct or node.order or node.nulls:
             what = f"{node.function.upper()}{'(DISTINCT)' if node.distinct else ''}"
             raise UnsupportedError(
                 f"{what} of a segment is not supported.",
                 cure=f"The functions of segments are first, last, {', '.join(sorted(_AGGREGATES))} and "
-                f"{', '.join(sorted(self.functions))}.",
+                f"{', '.join(sorted(self.functions))}. For others use ALL ROWS PER MATCH with MATCH_NUMBER(), and "
+                "GROUP BY in the query around.",
                 span=node.span,
             )
         variable = self._variable_of(node) or own

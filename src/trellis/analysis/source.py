@@ -7,13 +7,17 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from trellis.algebra.expression import Expression
+from trellis.algebra.functions import FunctionKind
 from trellis.algebra.statistics import Question, RowStatistics
 from trellis.analysis.schema import Schema
 
-__all__ = ["Constant", "Source", "Survey", "TypesOf"]
+__all__ = ["Constant", "KindsOf", "Source", "Survey", "TypesOf"]
 
 TypesOf: TypeAlias = Callable[[Sequence[Expression]], Sequence[str]]
 """The types of expressions over the input, as Spark's `simpleString`."""
+
+KindsOf: TypeAlias = Callable[[Sequence[Expression]], Sequence[FunctionKind]]
+"""What calls over the input are: values of each row, aggregates, or something else."""
 
 Constant: TypeAlias = Callable[[Expression], object]
 """The value of an expression that reads no row; None if it is not known."""
@@ -39,3 +43,4 @@ class Source:
     is_registered: Callable[[str], bool] = lambda _: False
     functions: Mapping[str, int] = field(default_factory=dict)
     lenient: bool = False
+    kinds_of: KindsOf = lambda calls: [FunctionKind.SCALAR] * len(calls)

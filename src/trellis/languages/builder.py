@@ -14,6 +14,7 @@ from typing import TypeAlias, TypeVar
 
 from trellis.algebra.expression import Identifier
 from trellis.algebra.query import Query
+from trellis.algebra.widths import check_within
 from trellis.errors import QuerySyntaxError, Span, TrellisError
 from trellis.languages.cursor import Cursor, cursor_over
 from trellis.languages.expressions import parse_expression, parse_expression_text
@@ -27,7 +28,6 @@ from trellis.languages.match_recognize import (
     parse_variables,
 )
 from trellis.languages.pattern_text import parse_pattern_text
-from trellis.languages.widths import check_within
 
 __all__ = ["QueryBuilder", "build"]
 

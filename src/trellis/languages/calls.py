@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from trellis.algebra.expression import (
-    AGGREGATES,
     Aggregate,
     Call,
     Classifier,
@@ -16,6 +15,7 @@ from trellis.algebra.expression import (
     Star,
     children,
 )
+from trellis.algebra.functions import AGGREGATES
 from trellis.errors import QuerySyntaxError, Span, UnsupportedError
 from trellis.languages.cursor import Cursor
 from trellis.languages.lexer import TokenKind
@@ -44,8 +44,6 @@ def parse_call(cursor: Cursor, parse: Parse) -> Expression | None:
     call: Expression
     if word in _NAVIGATION:
         call = _navigation(cursor, parse, word, final, start)
-    elif word.lower() in AGGREGATES:
-        return _aggregate(cursor, parse, word.lower(), final, start)
     elif word == "CLASSIFIER":
         call = _classifier(cursor, start)
     elif word == "MATCH_NUMBER":
@@ -54,42 +52,43 @@ def parse_call(cursor: Cursor, parse: Parse) -> Expression | None:
         call = MatchNumber(cursor.since(start))
     elif word == "EXISTS" and at_subquery(cursor):
         call = Raw((f"EXISTS {quote_group(cursor)}",), cursor.since(start))
+    elif word.lower() in AGGREGATES:
+        call = _function(cursor, parse, word, word.lower(), final, start)
     else:
         plain = names[0].kind is TokenKind.WORD
         special = parse_special_form(cursor, parse, word, start) if plain and word else None
-        if special is None:
-            name = ".".join(token.text.lower() if token.kind is TokenKind.WORD else token.text for token in names)
-            special = Call(name, _arguments(cursor, parse, word), cursor.since(start))
-        call = special
-        if cursor.at_words("FILTER") and cursor.symbol(1) == "(":
-            raise UnsupportedError(
-                f"{names[-1].text} is not an aggregate that Trellis knows.", cure=_known(), span=names[-1].span
-            )
+        name = ".".join(token.text.lower() if token.kind is TokenKind.WORD else token.text for token in names)
+        call = special or _function(cursor, parse, word, name, final, start)
+    if final is not None and not isinstance(call, (Navigation, Aggregate)):
+        raise _misplaced_mode(final, names[-1].text, start)
     _refuse_window(cursor, start)
     return call
 
 
-def _known() -> str:
-    return f"The aggregates are {', '.join(sorted(AGGREGATES))}."
-
-
 def _mode(cursor: Cursor) -> bool | None:
     """Read RUNNING or FINAL where a call follows; elsewhere they are names of columns."""
-    if cursor.keyword() not in ("RUNNING", "FINAL") or not cursor.is_name(1) or cursor.symbol(2) != "(":
+    if cursor.keyword() not in ("RUNNING", "FINAL") or not cursor.is_name(1):
         return None
     if cursor.keyword(1) in ("IN", "AND", "OR", "LIKE", "NOT", "BETWEEN"):
         return None
+    ahead = 2
+    while cursor.symbol(ahead) == "." and cursor.is_name(ahead + 1):
+        ahead += 2
+    if cursor.symbol(ahead) != "(":
+        return None
     mode = cursor.next()
-    token = cursor.peek()
-    assert token is not None
-    word = token.identifier.text
-    if word.upper() not in ("FIRST", "LAST") and word.lower() not in AGGREGATES:
-        raise QuerySyntaxError(
-            f"{mode.keyword} cannot stand before {word}.",
-            cure=f"{mode.keyword} stands before FIRST, LAST and aggregates.",
-            span=mode.span,
-        )
+    if cursor.keyword() in ("PREV", "NEXT"):
+        raise _misplaced_mode(mode.keyword == "FINAL", cursor.keyword(), mode.span)
     return mode.keyword == "FINAL"
+
+
+def _misplaced_mode(final: bool, word: str, span: Span) -> QuerySyntaxError:
+    mode = "FINAL" if final else "RUNNING"
+    return QuerySyntaxError(
+        f"{mode} cannot stand before {word}.",
+        cure=f"{mode} stands before FIRST, LAST and aggregates.",
+        span=span,
+    )
 
 
 def _navigation(cursor: Cursor, parse: Parse, function: str, final: bool | None, start: Span) -> Navigation:
@@ -111,27 +110,64 @@ def _classifier(cursor: Cursor, start: Span) -> Classifier:
     return Classifier(variable, cursor.since(start))
 
 
-def _aggregate(cursor: Cursor, parse: Parse, function: str, final: bool | None, start: Span) -> Aggregate:
+def _function(cursor: Cursor, parse: Parse, word: str, name: str, final: bool | None, start: Span) -> Expression:
+    """A function of Spark. What only an aggregate can have makes it one; of other calls Spark is asked later."""
+    known = name in AGGREGATES
     cursor.expect_symbol("(")
-    distinct = cursor.at_words("DISTINCT") and cursor.symbol(1) not in (")", ",")
-    if distinct or (cursor.at_words("ALL") and (cursor.is_name(1) or cursor.symbol(1) == "*")):
-        cursor.next()
-    arguments = [_aggregate_argument(cursor, parse)]
-    while cursor.accept_symbol(","):
-        arguments.append(_aggregate_argument(cursor, parse))
-    _refuse_null_handling(cursor)
+    distinct, marked = _quantifier(cursor)
+    arguments: list[Expression] = []
+    if cursor.symbol() != ")" or (known and not cursor.at_words("WITHIN", "GROUP", ahead=1)):
+        arguments.append(_aggregate_argument(cursor, parse) if known else _argument(cursor, parse, word))
+        while cursor.accept_symbol(","):
+            arguments.append(_aggregate_argument(cursor, parse) if known else _argument(cursor, parse, word))
+    nulls = _null_handling(cursor)
     cursor.expect_symbol(")", "an operator, `,` or `)`")
-    _refuse_null_handling(cursor)
-    if cursor.at_words("WITHIN", "GROUP"):
-        raise UnsupportedError("WITHIN GROUP is not supported.", span=cursor.span)
+    order = _order(cursor, parse) if cursor.at_words("WITHIN", "GROUP") else ()
     condition = None
     if cursor.at_words("FILTER") and cursor.symbol(1) == "(":
         cursor.read(2)
         cursor.expect("WHERE")
         condition = parse(cursor, Level.OR)
         cursor.expect_symbol(")", "an operator or `)`")
-    _refuse_window(cursor, start)
-    return Aggregate(function, tuple(arguments), distinct, condition, final, cursor.since(start))
+    nulls = _null_handling(cursor) or nulls
+    if known or marked or order or nulls or condition is not None or final is not None:
+        return Aggregate(name, tuple(arguments), distinct, condition, final, order, nulls, span=cursor.since(start))
+    return Call(name, tuple(arguments), cursor.since(start))
+
+
+def _quantifier(cursor: Cursor) -> tuple[bool, bool]:
+    """Read DISTINCT or ALL: whether DISTINCT stands there, and whether one of them does."""
+    if cursor.at_words("DISTINCT") and cursor.symbol(1) not in (")", ","):
+        cursor.next()
+        return True, True
+    if cursor.at_words("ALL") and (cursor.is_name(1) or cursor.symbol(1) == "*"):
+        cursor.next()
+        return False, True
+    return False, False
+
+
+def _order(cursor: Cursor, parse: Parse) -> tuple[tuple[Expression, str], ...]:
+    """`WITHIN GROUP (ORDER BY key [ASC | DESC] [NULLS FIRST | LAST], ...)`."""
+    cursor.expect("WITHIN", "GROUP")
+    cursor.expect_symbol("(")
+    cursor.expect("ORDER", "BY")
+    keys: list[tuple[Expression, str]] = []
+    while not keys or cursor.accept_symbol(","):
+        key = parse(cursor, Level.OR)
+        words = f" {cursor.next().keyword}" if cursor.keyword() in ("ASC", "DESC") else ""
+        if cursor.accept("NULLS"):
+            if cursor.keyword() not in ("FIRST", "LAST"):
+                cursor.fail("FIRST or LAST")
+            words += f" NULLS {cursor.next().keyword}"
+        keys.append((key, words))
+    cursor.expect_symbol(")", "an operator, `,` or `)`")
+    return tuple(keys)
+
+
+def _null_handling(cursor: Cursor) -> str:
+    if cursor.keyword() in ("IGNORE", "RESPECT") and cursor.at_words("NULLS", ahead=1):
+        return f"{cursor.next().keyword} {cursor.next().keyword}"
+    return ""
 
 
 def _aggregate_argument(cursor: Cursor, parse: Parse) -> Expression:
@@ -143,20 +179,6 @@ def _aggregate_argument(cursor: Cursor, parse: Parse) -> Expression:
         cursor.read(2)
         return Star(variable, cursor.since(start))
     return _argument(cursor, parse)
-
-
-def _arguments(cursor: Cursor, parse: Parse, word: str) -> tuple[Expression, ...]:
-    cursor.expect_symbol("(")
-    if cursor.accept_symbol(")"):
-        return ()
-    if cursor.at_words("DISTINCT") and cursor.is_name(1):
-        raise UnsupportedError("DISTINCT stands in aggregates only.", cure=_known(), span=cursor.span)
-    arguments = [_argument(cursor, parse, word)]
-    while cursor.accept_symbol(","):
-        arguments.append(_argument(cursor, parse, word))
-    cursor.expect_symbol(")", "an operator, `,` or `)`")
-    _refuse_null_handling(cursor)
-    return tuple(arguments)
 
 
 def _argument(cursor: Cursor, parse: Parse, word: str = "") -> Expression:
@@ -224,7 +246,11 @@ def _row_values(expression: Expression) -> list[Expression]:
 
 def _refuse_null_handling(cursor: Cursor) -> None:
     if cursor.keyword() in ("IGNORE", "RESPECT") and cursor.at_words("NULLS", ahead=1):
-        raise UnsupportedError(f"{cursor.keyword()} NULLS is not supported.", span=cursor.span)
+        raise UnsupportedError(
+            f"{cursor.keyword()} NULLS is not supported after FIRST and LAST, which navigate.",
+            cure="Write first_value(x) IGNORE NULLS or last_value(x) IGNORE NULLS: they are aggregates.",
+            span=cursor.span,
+        )
 
 
 def _refuse_window(cursor: Cursor, start: Span) -> None:

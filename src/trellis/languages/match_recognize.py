@@ -20,12 +20,12 @@ from trellis.algebra.query import (
     VariableKind,
     Wanted,
 )
+from trellis.algebra.validation import check_query
 from trellis.errors import QuerySyntaxError, Span, UnsupportedError
 from trellis.languages.cursor import Cursor, cursor_over
 from trellis.languages.expressions import parse_expression
 from trellis.languages.lexer import Token, attach_text
 from trellis.languages.pattern_text import parse_pattern
-from trellis.languages.validation import check_query
 
 __all__ = [
     "parse_after_match",

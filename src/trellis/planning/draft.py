@@ -9,7 +9,7 @@ from typing import Protocol
 from trellis.algebra import expression as e
 from trellis.algebra.bound import BoundQuery
 from trellis.algebra.expression import Expression
-from trellis.algebra.plan import Fired, PairPlan, Plan, Scan
+from trellis.algebra.plan import Fired, GroupedRows, PairPlan, Plan, Scan
 from trellis.algebra.prefilter import BeforeMatch
 from trellis.algebra.query import RowsPerMatch
 from trellis.algebra.scan import Output, SliceSpec
@@ -82,6 +82,7 @@ class Draft:
     finished: tuple[tuple[str, Expression], ...]
     pairs: PairPlan | None = None
     neighbours: Neighbours | None = None
+    grouped: tuple[GroupedRows, ...] = ()
 
     def plan(
         self, make_scan: Callable[[Series], Scan], rules: tuple[Fired, ...], warnings: tuple[str, ...] = ()
@@ -122,6 +123,7 @@ class Draft:
             order_keys=tuple(expression for _, expression in self.bound.order_by),
             neighbours=neighbours,
             warnings=(*_order_warnings(self.bound), *warnings),
+            grouped=self.grouped,
         )
 
 

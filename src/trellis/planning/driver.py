@@ -8,6 +8,7 @@ from trellis.algebra.pattern import Mode, Repeat, walk, with_counts
 from trellis.algebra.plan import Plan
 from trellis.algebra.query import Query, Selection, VariableKind, Wanted
 from trellis.analysis.bind_query import bind_query
+from trellis.analysis.functions import settle_functions
 from trellis.analysis.segments import segment_functions
 from trellis.analysis.source import Source
 from trellis.errors import UnsupportedError, assert_never
@@ -26,6 +27,7 @@ def plan_query(query: Query, source: Source, hints: Hints) -> Plan:
     """Plan a query for its input: rewrite it, bind it, and let the engine for its variables plan it."""
     rules = Firing(frozenset(hints.off))
     query = replace(query, pattern=with_counts(query.pattern, source.parameters))
+    query = settle_functions(query, source, segment_functions(source))
     query = _rewritten(query, source, hints, rules)
     _check_search(query)
     bound = mark_registered(bind_query(query, source), source)
@@ -43,15 +45,20 @@ def _rewritten(query: Query, source: Source, hints: Hints, rules: Firing) -> Que
     """The query as a segment query, where its conditions speak of whole stretches of rows."""
     if query.kind is not VariableKind.ROW:
         return query
+    functions = segment_functions(source)
     rewritten = rules.apply(REWRITE_ROWS, query, source, hints.rewrite == "always")
-    call = reads_segments(query, segment_functions(source))
-    if rewritten is None and call is not None:
-        raise UnsupportedError(
-            f"{call.function} is a function of whole segments, and this row pattern cannot be rewritten into segments.",
-            cure="Define segment variables: DEFINE SEGMENT X AS ... .",
-            span=call.span,
-        )
-    return rewritten or query
+    call = reads_segments(query, functions)
+    if rewritten is not None or call is None:
+        return rewritten or query
+    # Spark may have a function of that name, too.
+    settled = settle_functions(query, source)
+    if settled.definitions == query.definitions and reads_segments(settled, functions) is None:
+        return settled
+    raise UnsupportedError(
+        f"{call.function} is a function of whole segments, and this row pattern cannot be rewritten into segments.",
+        cure="Define segment variables: DEFINE SEGMENT X AS ... .",
+        span=call.span,
+    )
 
 
 def _check_search(query: Query) -> None:

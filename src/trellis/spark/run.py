@@ -7,6 +7,7 @@ from pyspark.sql import DataFrame
 from trellis.algebra.plan import Plan
 from trellis.execution.task import MatchTask
 from trellis.spark.counts import Counts
+from trellis.spark.finish import finish
 from trellis.spark.match import match_rows
 from trellis.spark.prepare import prepare
 from trellis.spark.session import Session
@@ -19,4 +20,4 @@ def run_plan(
 ) -> DataFrame:
     """The result of a plan over its input; `counts` watches what goes in and out of the search."""
     matched = match_rows(task, prepare(plan, frame, session, counts), counts)
-    return session.project(matched, plan.finished)
+    return finish(plan, matched, session)

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import logging
 import re
-from collections.abc import Mapping, Sequence
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from pyspark.errors import AnalysisException, ParseException, PySparkException
+from pyspark.logger import PySparkLogger
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
 from trellis.algebra import expression as e
 from trellis.algebra.expression import Expression
+from trellis.algebra.functions import FunctionKind
 from trellis.errors import BindingError, QuerySyntaxError, TrellisError
 
 __all__ = ["Session", "has_subquery", "refused"]
@@ -55,6 +60,14 @@ class Session:
         # Each method call goes to the JVM, so one text is quicker than many columns.
         return frame.selectExpr(*columns)
 
+    def group(self, frame: DataFrame, key: str, aggregates: Sequence[tuple[str, Expression]]) -> DataFrame:
+        """A DataFrame of named aggregates over the rows of another one that have the same key, beside that key."""
+        columns = [f"{aggregate} AS `{_quoted(name)}`" for name, aggregate in aggregates]
+        if any(_needs_statement(aggregate) for _, aggregate in aggregates):
+            text = f"{self.ctes} SELECT {key}, {', '.join(columns)} FROM {{trellis_input}} GROUP BY {key}"
+            return self.run(text, trellis_input=frame)
+        return frame.groupBy(key).agg(*map(F.expr, columns))
+
     def where(self, frame: DataFrame, condition: Expression) -> DataFrame:
         """The rows of a DataFrame for which a condition is true."""
         if _needs_statement(condition):
@@ -88,6 +101,26 @@ class Session:
                 frame = frame.withColumn("__first", F.struct("*"))
             known.update(zip(asked, self._ask_types(frame, asked), strict=True))
         return [known[expression] for expression in expressions]
+
+    def kinds_of(self, frame: DataFrame, expressions: Sequence[Expression]) -> Sequence[FunctionKind]:
+        """What Spark makes of expressions over a DataFrame: values of each row, aggregates, or something else.
+
+        Analysis only, nothing runs. In WHERE only values of single rows are accepted, so many are asked about at once.
+        """
+        tests = [e.Operator("IS NULL", (e.Raw(("(", expression, ")")),)) for expression in expressions]
+        if len(tests) > 1 and self._kind(frame, e.Operator("AND", tuple(tests))) is FunctionKind.SCALAR:
+            return [FunctionKind.SCALAR] * len(tests)
+        return [self._kind(frame, test) for test in tests]
+
+    def _kind(self, frame: DataFrame, condition: Expression) -> FunctionKind:
+        try:
+            with _unlogged():
+                kept = self.where(frame, condition).columns
+        except PySparkException as problem:
+            refusal = (problem.getCondition() or "").split(".")[0]
+            return _KINDS.get(refusal, FunctionKind.REFUSED)
+        # A window of time adds a column, drops rows, and makes several of one where windows overlap.
+        return FunctionKind.SCALAR if kept == frame.columns else FunctionKind.GENERATOR
 
     def _ask_types(self, frame: DataFrame, expressions: Sequence[Expression]) -> Sequence[str]:
         named = [(f"__t{number}", expression) for number, expression in enumerate(expressions)]
@@ -133,11 +166,35 @@ def has_subquery(expression: Expression) -> bool:
     )
 
 
+@contextmanager
+def _unlogged() -> Iterator[None]:
+    """PySpark logs every refusal of Spark, stack and all; where a refusal is an answer, nobody should see that."""
+    thread = threading.get_ident()
+
+    def is_of_another(record: logging.LogRecord) -> bool:
+        return record.thread != thread
+
+    loggers = [PySparkLogger.getLogger(name) for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger")]
+    for logger in loggers:
+        logger.addFilter(is_of_another)
+    try:
+        yield
+    finally:
+        for logger in loggers:
+            logger.removeFilter(is_of_another)
+
+
 def _needs_statement(expression: Expression) -> bool:
     """Whether only a statement can hold it: parameters and subqueries."""
     return has_subquery(expression) or any(isinstance(node, e.Parameter) for node in e.walk(expression))
 
 
+# Why Spark refuses a condition of WHERE, and what stands in it then.
+_KINDS = {
+    "INVALID_WHERE_CONDITION": FunctionKind.AGGREGATE,
+    "WINDOW_FUNCTION_WITHOUT_OVER_CLAUSE": FunctionKind.WINDOW,
+    "UNSUPPORTED_GENERATOR": FunctionKind.GENERATOR,
+}
 # Strings, quoted names and comments, in which braces mean nothing; then placeholders; then single braces.
 _BRACES = re.compile(
     r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`[^`]*`|--[^\n]*|/\*.*?\*/|\{(?P<name>\w+)\}|[{}]""", re.DOTALL

@@ -32,6 +32,7 @@ def source_of(
     return Source(
         schema=Schema(columns, conf.get("spark.sql.caseSensitive", "false") == "true", qualifier),
         types_of=partial(session.types_of, frame),
+        kinds_of=partial(session.kinds_of, frame),
         parameters=session.args,
         constant=session.constant,
         survey=partial(survey_source, frame, session),

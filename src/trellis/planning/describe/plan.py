@@ -97,6 +97,7 @@ def _steps(plan: Plan) -> list[str]:
     summary, details = _search(scan)
     return [
         f"Finish    {', '.join(_finished(plan, names))}",
+        *(f"|         {text}: Spark groups the rows of each match" for text in _grouped(plan).values()),
         f"+- Match     {summary}",
         *(f"   |         {line}" for line in details),
         *(f"{'   ' * depth}+- {step:<9} {text}" for depth, (step, text) in enumerate(steps, 1)),
@@ -111,7 +112,7 @@ def _nulls(first: bool) -> str:
 
 
 def _finished(plan: Plan, names: Mapping[str, str]) -> list[str]:
-    outputs = {name: _output(output, names, plan.scan) for name, output in plan.scan.outputs}
+    outputs = {name: _output(output, names, plan.scan) for name, output in plan.scan.outputs} | _grouped(plan)
 
     def shown(node: Expression) -> Expression:
         if isinstance(node, e.Column) and node.path[0] in outputs:
@@ -119,6 +120,11 @@ def _finished(plan: Plan, names: Mapping[str, str]) -> list[str]:
         return e.rebuild(node, shown)
 
     return [f"{name} = {shown(expression)}" for name, expression in plan.finished]
+
+
+def _grouped(plan: Plan) -> dict[str, str]:
+    """The aggregates that Spark computes after the match, as texts."""
+    return {name: text for group in plan.grouped for (name, _), text in zip(group.aggregates, group.texts, strict=True)}
 
 
 def _neighbour_names(neighbours: NeighbourPlan, names: Mapping[str, str]) -> dict[str, str]:

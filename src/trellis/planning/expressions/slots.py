@@ -13,7 +13,7 @@ from trellis.errors import UnsupportedError
 from trellis.kernels import opcodes as o
 from trellis.planning.expressions.columns import Columns
 
-__all__ = ["SlotTable", "cast", "filtered_arguments", "labelled"]
+__all__ = ["IN_KERNEL", "SlotTable", "cast", "filtered_arguments", "labelled"]
 
 _SPREAD = {
     "stddev": o.STDDEV_SAMP,
@@ -26,6 +26,9 @@ _SPREAD = {
 }
 _LEAST = ("min", "min_by", "bool_and", "every")
 _GREATEST = ("max", "max_by", "bool_or", "any", "some")
+IN_KERNEL = frozenset((*_SPREAD, *_LEAST, *_GREATEST, "count", "count_if", "sum", "avg", "mean"))
+"""The aggregates that kernels compute, of the types that they hold."""
+
 _DOUBLE = Type(Kind.FLOAT)
 _LONG = Type(Kind.INTEGER)
 
@@ -61,6 +64,12 @@ class SlotTable:
         In a condition the kernel gives the value of MAX_BY itself, in a measure the row that holds it.
         """
         function = node.function
+        if function not in IN_KERNEL or node.order or node.nulls:
+            raise UnsupportedError(
+                f"The aggregate {function} cannot be computed while a match is searched.",
+                cure=f"DEFINE knows {', '.join(sorted(IN_KERNEL))}; others stand in MEASURES.",
+                span=node.span,
+            )
         arguments = filtered_arguments(node, columns)
         kind, type_ = self._kind(node, arguments, columns, in_condition)
         measured = arguments[-1] if function in ("max_by", "min_by") else arguments[0] if arguments else None

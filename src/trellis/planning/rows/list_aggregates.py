@@ -6,9 +6,22 @@ import re
 
 from trellis.algebra import expression as e
 from trellis.algebra.expression import Expression
-from trellis.errors import UnsupportedError
 
-__all__ = ["finish_list"]
+__all__ = ["can_list", "finish_list"]
+
+_LISTED = frozenset(
+    "any any_value approx_count_distinct array_agg avg bool_and bool_or collect_list collect_set count every listagg "
+    "max mean median min percentile product some string_agg sum".split()
+)
+
+
+def can_list(node: e.BoundAggregate) -> bool:
+    """Whether functions on arrays compute an aggregate; for the others Spark groups rows."""
+    if node.order or node.nulls or node.function not in _LISTED:
+        return False
+    if node.function == "percentile":
+        return len(node.arguments) == 2 and isinstance(node.arguments[1], e.Literal)
+    return node.function != "any_value" or len(node.arguments) == 1
 
 
 def finish_list(node: e.BoundAggregate, listed: Expression, type_: str) -> Expression:
@@ -42,14 +55,10 @@ def finish_list(node: e.BoundAggregate, listed: Expression, type_: str) -> Expre
             return e.Raw((f"CASE WHEN {some} THEN {product} END",))
         case "median":
             return _percentile(values, some, e.Literal("0.5D"))
-        case "percentile" if len(node.arguments) == 2:
+        case "percentile":
             return _percentile(values, some, node.arguments[1])
         case function:
-            raise UnsupportedError(
-                f"The aggregate {function} is not supported in MEASURES.",
-                cure="Collect the values with array_agg and go on in the query around.",
-                span=node.span,
-            )
+            raise AssertionError(function)
 
 
 def _sum_type(type_: str) -> str:

@@ -15,14 +15,16 @@ from dataclasses import dataclass, field
 from trellis.algebra import expression as e
 from trellis.algebra.automaton import AggregateSpec
 from trellis.algebra.expression import Expression, Place
+from trellis.algebra.plan import GroupedRows
 from trellis.algebra.scan import Gather, Label, ListAggregate, Number, Output, Present, Value
 from trellis.analysis.types import Kind
 from trellis.errors import UnsupportedError
 from trellis.kernels import opcodes as o
 from trellis.planning.expressions.columns import Columns
 from trellis.planning.expressions.hoist_slots import calls_registered, is_cast, may_fail
-from trellis.planning.expressions.slots import SlotTable, filtered_arguments, labelled
-from trellis.planning.rows.list_aggregates import finish_list
+from trellis.planning.expressions.slots import IN_KERNEL, SlotTable, filtered_arguments, labelled
+from trellis.planning.rows.grouped_rows import GroupedAggregates
+from trellis.planning.rows.list_aggregates import can_list, finish_list
 
 __all__ = ["Measures"]
 
@@ -42,6 +44,10 @@ class Measures:
     aggregates: dict[AggregateSpec, int] = field(default_factory=dict)
     outputs: dict[Output, str] = field(default_factory=dict)
     lenient: bool = False
+    grouped: GroupedAggregates = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.grouped = GroupedAggregates(self.columns)
 
     def finish(self, measure: Expression) -> Expression:
         """The measure over the outputs of the matcher."""
@@ -89,7 +95,14 @@ class Measures:
     def _place(self, place: Place) -> int:
         return self.places.setdefault(place, len(self.places))
 
+    def groups(self) -> tuple[GroupedRows, ...]:
+        """What Spark groups after the match; asks the matcher for more outputs."""
+        return self.grouped.finish(self.slots.variables, self.output)
+
     def _aggregate(self, node: e.BoundAggregate) -> Expression:
+        known = node.function in IN_KERNEL and not node.order and not node.nulls
+        if not known and not can_list(node):
+            return self.grouped.add(node)
         arguments = filtered_arguments(node, self.columns)
         if any(isinstance(part, e.MatchNumber) for argument in arguments for part in e.walk(argument)):
             return self._numbered(node)
@@ -103,11 +116,9 @@ class Measures:
             if spec.kind < o.MIN_INT:
                 return self.output(Value(number))
             return self.output(Value(number, self._for_each_variable(arguments[0])))
-        return self._listed(node, arguments)
+        return self._listed(node, arguments) if can_list(node) else self.grouped.add(node)
 
     def _listed(self, node: e.BoundAggregate, arguments: tuple[Expression, ...]) -> Expression:
-        if not arguments:
-            raise UnsupportedError(f"The aggregate {node.function} needs an argument.", span=node.span)
         first = self._for_each_variable(arguments[0])
         listed = self.output(ListAggregate(node.variables, first, node.final))
         return finish_list(node, listed, self.columns.type_text(labelled(arguments[0], "")))

@@ -106,6 +106,7 @@ class _Rows:
         if neighbours is not None:
             listed = tuple((name, neighbours.by_column(measure)) for name, measure in listed)
         finished = result_columns(bound, measures, listed)
+        grouped = measures.groups()
         window = plan_window(bound, columns, self.source.constant)
         merges = rules.apply(MERGE_STATES, self.instructions, bound, conditions)
         merges = merges or (Merge(o.NEVER),) * len(self.instructions)
@@ -142,7 +143,7 @@ class _Rows:
             )
 
         pairs = _pairs(bound, self.keys, conditions, columns)
-        draft = Draft(bound, columns, self.keys, before, measures.outputs, finished, pairs, neighbours)
+        draft = Draft(bound, columns, self.keys, before, measures.outputs, finished, pairs, neighbours, grouped)
         return draft.plan(scan, tuple(rules.fired))
 
     def _search(self, conditions: RowConditions) -> Search:

@@ -25,8 +25,8 @@ from trellis.algebra.expression import (
 from trellis.algebra.pattern import Exclude, Permute, Var, variables_of
 from trellis.algebra.pattern import walk as walk_pattern
 from trellis.algebra.query import Query, RowsPerMatch, VariableKind
+from trellis.algebra.widths import check_within
 from trellis.errors import BindingError, Span, UnsupportedError
-from trellis.languages.widths import check_within
 
 __all__ = ["check_query"]
 
