@@ -11,7 +11,6 @@ import pytest
 import local_segments
 from trellis.algebra.segments import Choices
 from trellis.errors import BindingError, DataError, QuerySyntaxError, ResourceError, TrellisError, UnsupportedError
-from trellis.planning.hints import Hints
 
 SCHEMA = [("k", "int"), ("t", "int"), ("v", "double"), ("u", "int"), ("s", "string")]
 NAN, INF = math.nan, math.inf
@@ -522,12 +521,11 @@ def test_refused_patterns() -> None:
     refused("PATTERN (() & X) DEFINE SEGMENT X AS true", BindingError, "matches no segment", "X")
 
 
-def test_budget(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_budget() -> None:
     clause = "PATTERN (X Y) DEFINE SEGMENT X AS last(X.v) > first(X.v), SEGMENT Y AS last(Y.v) < first(Y.v)"
     values = tuple(float(i % 7) for i in range(60))
-    monkeypatch.setattr(local_segments, "Hints", lambda: Hints(step_budget=100))
+    text = f"PARTITION BY k ORDER BY t {clause}"
     for plan in PLANS:
         with pytest.raises(ResourceError, match="step_budget"):
-            local_segments.run(f"PARTITION BY k ORDER BY t {clause}", rows_of(values), SCHEMA, {}, plan)
-    monkeypatch.setattr(local_segments, "Hints", lambda: Hints(step_budget=1_000_000))
-    assert run(clause, values)
+            local_segments.run(text, rows_of(values), SCHEMA, {}, plan, step_budget=100)
+        assert local_segments.run(text, rows_of(values), SCHEMA, {}, plan, step_budget=1_000_000)
