@@ -11,7 +11,6 @@ import pytest
 import local_segments
 from trellis.algebra.segments import Choices
 from trellis.errors import BindingError, DataError, QuerySyntaxError, ResourceError, TrellisError, UnsupportedError
-from trellis.planning.hints import Hints
 
 SCHEMA = [("k", "int"), ("t", "int"), ("v", "double"), ("u", "int"), ("s", "string")]
 NAN, INF = math.nan, math.inf
@@ -351,6 +350,40 @@ def test_skip_to_a_variable() -> None:
         run("AFTER MATCH SKIP TO LAST A PATTERN (X A?) DEFINE SEGMENT X AS true, A AS false", values)
 
 
+@pytest.mark.parametrize(
+    ("clause", "problem"),
+    [
+        (
+            "PATTERN (X) DEFINE SEGMENT X AS window(2) AND first(X.n) + last(X.n) > 0",
+            "A number is too large for its type in a segment that starts at row 3 of the partition ('b').",
+        ),
+        (
+            "PATTERN (P X & W) DEFINE P AS n > 9, SEGMENT W AS window(1, 3), "
+            "SEGMENT X AS window(2) AND first(X.n) + last(X.n) > avg(X.n)",
+            "A number is too large for its type in a segment that starts at row 3 of the partition ('b').",
+        ),
+        (
+            "MEASURES sum(X.n) AS s PATTERN (X) DEFINE SEGMENT X AS window(2)",
+            "A sum over the segment from row 3 of the partition ('b') is too large for its type.",
+        ),
+        (
+            "AFTER MATCH SKIP TO FIRST X PATTERN (P X) DEFINE P AS n > 9, SEGMENT X AS window(2)",
+            "AFTER MATCH SKIP TO FIRST X is impossible for the match at row 3 of the partition ('b'): "
+            "there is no such row after the first one.",
+        ),
+    ],
+)
+@pytest.mark.parametrize("before", [4, 5_000])  # of many rows, those that matter are taken out
+@pytest.mark.parametrize("plan", PLANS)
+def test_errors_name_the_partition_and_the_row(clause: str, problem: str, before: int, plan: Choices) -> None:
+    schema = [("k", "string"), ("t", "bigint"), ("n", "bigint")]
+    rows = [{"k": "a", "t": t, "n": 1} for t in range(before)]
+    rows += [{"k": "b", "t": t, "n": n} for t, n in enumerate([1, 2, 2**62, 2**62, 5])]
+    with pytest.raises(DataError) as caught:
+        local_segments.run(f"PARTITION BY k ORDER BY t {clause}", rows, schema, choices=plan)
+    assert caught.value.problem == problem
+
+
 def test_parameters() -> None:
     clause = "PATTERN ((X{:k}) & W) DEFINE SEGMENT X AS last(X.v) - first(X.v) >= :d AND window(2), SEGMENT W AS true"
     assert spans(clause, 1.0, 2.0, 4.0, 5.0, args={"k": 2, "d": 1.0}) == [(0, 2), (1, 3)]
@@ -488,12 +521,11 @@ def test_refused_patterns() -> None:
     refused("PATTERN (() & X) DEFINE SEGMENT X AS true", BindingError, "matches no segment", "X")
 
 
-def test_budget(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_budget() -> None:
     clause = "PATTERN (X Y) DEFINE SEGMENT X AS last(X.v) > first(X.v), SEGMENT Y AS last(Y.v) < first(Y.v)"
     values = tuple(float(i % 7) for i in range(60))
-    monkeypatch.setattr(local_segments, "Hints", lambda: Hints(step_budget=100))
+    text = f"PARTITION BY k ORDER BY t {clause}"
     for plan in PLANS:
         with pytest.raises(ResourceError, match="step_budget"):
-            local_segments.run(f"PARTITION BY k ORDER BY t {clause}", rows_of(values), SCHEMA, {}, plan)
-    monkeypatch.setattr(local_segments, "Hints", lambda: Hints(step_budget=1_000_000))
-    assert run(clause, values)
+            local_segments.run(text, rows_of(values), SCHEMA, {}, plan, step_budget=100)
+        assert local_segments.run(text, rows_of(values), SCHEMA, {}, plan, step_budget=1_000_000)

@@ -131,7 +131,7 @@ class SegmentScan:
     `tracked` are the variables whose segments are kept beside each match: those that outputs or the skip read.
     `places` are the rows and `values` the functions that outputs read. `reach` is how many rows before and after a
     segment conditions may read. `choices` are what the user forces of the physical plan, `costs` the
-    constants of the cost model as JSON.
+    constants of the cost model as JSON. `dropped`: rows may be missing, as for an `AutomatonScan`.
     """
 
     keys: tuple[str, ...]
@@ -155,3 +155,4 @@ class SegmentScan:
     choices: Choices
     costs: str | None = None
     slices: SliceSpec | None = None
+    dropped: bool = False

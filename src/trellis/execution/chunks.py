@@ -14,6 +14,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from trellis.algebra.plan import Scan
+
 __all__ = ["Chunk", "read_chunks", "series_starts"]
 
 
@@ -32,6 +34,19 @@ class Chunk:
         """A column as one array."""
         column = self.table.column(name)
         return column.chunk(0) if column.num_chunks == 1 else pa.concat_arrays(column.chunks)
+
+    def where(self, row: int, scan: Scan) -> str:
+        """A row as people find it, for errors: its number in its series, and the keys of that."""
+        series = int(np.searchsorted(self.offsets, row, side="right")) - 1
+        gone = 0 if self.gone is None else int(self.gone[series])
+        place = f"row {row - int(self.offsets[series]) + 1 + gone}"
+        if scan.slices is not None:
+            place = f"{place} (of a slice)"
+        elif scan.dropped:
+            place = f"{place} (of those that were not dropped before)"
+        names = scan.keys if scan.slices is None else scan.keys[:-1]
+        keys = ", ".join(repr(self.column(key)[row].as_py()) for key in names)
+        return f"{place} of the partition ({keys})" if keys else place
 
 
 @dataclass(slots=True)

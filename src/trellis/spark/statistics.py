@@ -126,31 +126,30 @@ def survey(frame: DataFrame, question: Question, session: Session, source: str) 
 
     `source` says which input it is, and in which state.
     """
-    sample = _Sample(frame, question, session)
     buckets = question.buckets
-    key = "" if buckets is None else f"{buckets.key} {buckets.scale.value}"
-    rows, span = _ask(session, (source, "size", key), [], lambda: _size(frame, buckets, session))
-    asked = (source, "sample", sample.text)
+    key, scale = ([], "") if buckets is None else ([buckets.key], buckets.scale.value)
+    rows, span = _ask(session, f"{source} size {scale}", key, lambda: _size(frame, buckets, session))
+    sample = _Sample(frame, question, session)
+    asked = f"{source} sample {sample.names} {[names for names, _ in question.joined]}"
     shares, partitions, heavy = _ask(session, asked, sample.expressions, lambda: sample.count(rows))
     return RowStatistics(
         rows=rows,
         partitions=partitions if question.keys else 1.0,
         span=span,
         shares=dict(zip(question.conditions, shares, strict=True)),
-        together=_Together(sample, lambda ask: _ask(session, (*asked, "pairs"), sample.expressions, ask)),
+        together=_Together(sample, lambda ask: _ask(session, f"{asked} pairs", sample.expressions, ask)),
         heavy=heavy if question.keys else (),
         cores=_cores(session.spark),
     )
 
 
-def _ask(
-    session: Session, question: tuple[str, ...], expressions: Sequence[Expression], ask: Callable[[], _Answer]
-) -> _Answer:
-    """An answer, remembered with the parameters. What a subquery reads may change unseen, so that is always asked."""
-    if any(map(has_subquery, expressions)):
+def _ask(session: Session, what: str, of: Sequence[Expression], ask: Callable[[], _Answer]) -> _Answer:
+    """An answer, remembered for these expressions. What a subquery reads may change unseen, so that is always asked."""
+    if any(map(has_subquery, of)):
         return ask()
-    args = [(name, repr(value)) for name, value in sorted(session.args.items())]
-    return remembered(session.spark, repr((question, args)), ask)
+    texts = [str(expression) for expression in of]
+    args = [f"{name} {value!r}" for name, value in sorted(session.args.items()) if f":{name}" in "".join(texts)]
+    return remembered(session.spark, repr((what, texts, args)), ask)
 
 
 class _Sample:
@@ -169,9 +168,6 @@ class _Sample:
             *((f"__c_{name}", e.Column((name,))) for name in self.read),
         ]
         self.expressions = [expression for _, expression in self._projected] + between
-        self.text = (
-            f"{[str(expression) for expression in self.expressions]} {self.names} {[one for one, _ in self.joined]}"
-        )
 
     @cached_property
     def _drawn(self) -> tuple[list[Row], list[str]]:

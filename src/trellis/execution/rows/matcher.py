@@ -320,14 +320,7 @@ class RowMatcher:
             raise self._error(int(status[0]), int(status[1]), chunk)
 
     def _error(self, kind: int, row: int, chunk: Chunk) -> TrellisError:
-        series = int(np.searchsorted(chunk.offsets, row, side="right")) - 1
-        position = row - int(chunk.offsets[series]) + 1 + (0 if chunk.gone is None else int(chunk.gone[series]))
-        names = self.plan.keys if self.plan.slices is None else self.plan.keys[:-1]
-        keys = ", ".join(repr(chunk.column(key)[row].as_py()) for key in names)
-        where = f"row {position} of the partition ({keys})" if keys else f"row {position}"
-        if self.plan.slices is not None or self.plan.dropped:
-            which = "of a slice" if self.plan.slices is not None else "of those that were not dropped before"
-            where = where.replace(f"row {position}", f"row {position} ({which})", 1)
+        where = chunk.where(row, self.plan)
         skip = f"AFTER MATCH {self.plan.skip.value} {'|'.join(sorted(self.plan.skip_to))}".rstrip()
         match kind:
             case o.OUT_OF_STEPS:

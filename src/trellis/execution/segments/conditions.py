@@ -104,11 +104,9 @@ class SegmentTester:
             status,
         )
         if status[0] != o.DONE:
-            start = environment[""][0][int(status[1])]
-            position = int(start - self.rows.first[start]) + 1
+            where = self.rows.where(int(environment[""][0][int(status[1])]))
             raise DataError(
-                f"A number is too large for its type in a segment that starts at row {position} of its partition.",
-                cure="Cast to a wider type.",
+                f"A number is too large for its type in a segment that starts at {where}.", cure="Cast to a wider type."
             )
         return bits
 

@@ -54,10 +54,18 @@ class Finder:
     tree: PhysicalNode | None = None
 
     def find(
-        self, offsets: Ints, slots: Slots, program: Program, start_before: Ints | None = None
+        self,
+        offsets: Ints,
+        slots: Slots,
+        program: Program,
+        start_before: Ints | None = None,
+        name: Callable[[int], str] | None = None,
     ) -> tuple[Rows, Matches]:
-        """The matches in a chunk of whole series; for slices, those that start before a row of each."""
-        rows = self.rows(offsets, slots)
+        """The matches in a chunk of whole series; for slices, those that start before a row of each.
+
+        `name` says of a row which one it is, for errors.
+        """
+        rows = self.rows(offsets, slots, name)
         found: list[Segments] = []
         spent = 0
         for part, space, base in self._slices(rows):
@@ -74,12 +82,12 @@ class Finder:
         """What registered functions cost."""
         return {name: user.price for name, user in self.users.items()}
 
-    def rows(self, offsets: Ints, slots: Slots) -> Rows:
+    def rows(self, offsets: Ints, slots: Slots, name: Callable[[int], str] | None = None) -> Rows:
         """The rows of a chunk."""
         whole = tuple(source.held != "float" for source in self.plan.slots)
         longest = int(np.diff(offsets).max())
         most = self.plan.tree.window.most
-        return Rows(offsets, slots, whole, self.plan.scales, longest if most is None else min(longest, most))
+        return Rows(offsets, slots, whole, self.plan.scales, longest if most is None else min(longest, most), name)
 
     def _slices(self, rows: Rows) -> Iterator[tuple[Rows, Space | None, int]]:
         """The chunk in pieces, where it is long and segments are short, each with the rows that its segments need."""
@@ -153,10 +161,9 @@ class Finder:
         kept = np.zeros(len(starts), np.bool_)
         wrong = skip_matches(series, starts, ends, targets, self.plan.skip is SkipTo.PAST_LAST_ROW, to_target, kept)
         if wrong >= 0:
-            position = int(starts[wrong] - rows.first[starts[wrong]]) + 1
             raise DataError(
-                f"AFTER MATCH {self.plan.skip.value} {self.plan.skip_to} is impossible for the match at row {position} "
-                "of its partition: there is no such row after the first one.",
+                f"AFTER MATCH {self.plan.skip.value} {self.plan.skip_to} is impossible for the match at "
+                f"{rows.where(int(starts[wrong]))}: there is no such row after the first one.",
                 cure="Skip to a variable that every match contains after its first row, or use SKIP TO NEXT ROW.",
             )
         places = np.flatnonzero(kept)
@@ -181,7 +188,7 @@ def _part_of(rows: Rows, low: int, high: int) -> Rows:
         rows.slots.pair_floats,
         rows.slots.pair_known,
     )
-    return Rows(offsets, slots, rows.whole, rows.scales, rows.longest)
+    return Rows(offsets, slots, rows.whole, rows.scales, rows.longest, lambda row: rows.where(row + low))
 
 
 def _moved(segments: Segments, base: int) -> Segments:

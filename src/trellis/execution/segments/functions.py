@@ -162,8 +162,12 @@ def _check_totals(rows: Rows, slot: int, starts: Ints, ends: Ints) -> None:
     if largest * rows.longest < 2.0**62:
         return
     sums = rows.once(("about", slot), lambda: np.append(0.0, np.cumsum(np.where(known, values, 0).astype(np.float64))))
-    if (np.abs(sums[ends + 1] - sums[starts]) >= 2.0**63).any():
-        raise DataError("A sum over a segment is too large for its type.", cure="Cast to a wider type.")
+    # A sum that left 64 bits is off by 2 ** 64 or more; how far floats are off is nothing beside that.
+    wrapped = _difference(_totals(rows, slot), starts, ends)
+    wrong = np.flatnonzero(np.abs(sums[ends + 1] - sums[starts] - wrapped) >= 2.0**63)
+    if len(wrong):
+        where = rows.where(int(starts[wrong[0]]))
+        raise DataError(f"A sum over the segment from {where} is too large for its type.", cure="Cast to a wider type.")
 
 
 def _difference(totals: Ints, starts: Ints, ends: Ints) -> Ints:

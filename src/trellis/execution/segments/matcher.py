@@ -44,7 +44,9 @@ class SegmentMatcher:
         self._warn(chunk)
         spec = self.plan.slices
         start_before = None if spec is None else loading.load_starts(chunk, spec).ends
-        rows, matches = self.finder.find(chunk.offsets, slots, self.program(dictionary), start_before)
+        rows, matches = self.finder.find(
+            chunk.offsets, slots, self.program(dictionary), start_before, lambda row: chunk.where(row, self.plan)
+        )
         for first in range(0, len(matches.starts), _BATCH):
             yield self._write(chunk, rows, _cut(matches, first, first + _BATCH))
 

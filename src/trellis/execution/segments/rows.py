@@ -23,7 +23,7 @@ class Rows:
     """Whole series, one after the other: series `k` has the rows `offsets[k]` to `offsets[k + 1]`.
 
     `whole[slot]` says whether a slot holds integers, `scales[slot]` what one of them is worth. `longest` is the number
-    of rows that a segment can have.
+    of rows that a segment can have. `name` says of a row which one it is, for errors.
     """
 
     offsets: Ints
@@ -31,6 +31,7 @@ class Rows:
     whole: tuple[bool, ...]
     scales: tuple[float, ...]
     longest: int
+    name: Callable[[int], str] | None = None
     first: Ints = field(init=False)
     stop: Ints = field(init=False)
     _derived: dict[Hashable, Any] = field(init=False, default_factory=dict)
@@ -44,6 +45,10 @@ class Rows:
     def count(self) -> int:
         """How many rows there are."""
         return int(self.offsets[-1])
+
+    def where(self, row: int) -> str:
+        """Which row it is, for errors."""
+        return f"row {row - int(self.first[row]) + 1}" if self.name is None else self.name(row)
 
     def once(self, key: Hashable, make: Callable[[], T]) -> T:
         """What `make` gives, made once for each key."""

@@ -34,7 +34,8 @@ def try_tree(
     chunk = next(read_chunks(iter(batches), scan.keys, table.num_rows + 1))
     matcher = SegmentMatcher(scan, functions, choose)
     dictionary = matcher.dictionary(chunk)
-    rows = matcher.finder.rows(chunk.offsets, loading.load_slots(chunk, scan.slots, dictionary))
+    slots = loading.load_slots(chunk, scan.slots, dictionary)
+    rows = matcher.finder.rows(chunk.offsets, slots, lambda row: chunk.where(row, scan))
     conditions = SegmentTester(rows, scan.conditions, matcher.program(dictionary), scan.program.depth, functions)
     chosen = choose(scan, sample_segments(scan, rows, conditions), matcher.finder.prices())
     actual: dict[int, tuple[int, int]] | None = None

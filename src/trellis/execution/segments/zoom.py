@@ -66,6 +66,7 @@ def zoom_in(rows: Rows, space: Space, reach: int) -> Zoom | None:
         slots.pair_floats,
         slots.pair_known,
     )
-    part = Rows(offsets, some, rows.whole, rows.scales, min(rows.longest, int(lengths.max())))
+    longest = min(rows.longest, int(lengths.max()))
+    part = Rows(offsets, some, rows.whole, rows.scales, longest, lambda row: rows.where(int(places[row])))
     anchors, first, last = (np.searchsorted(places, array) for array in (space.anchors, space.low, space.high))
     return Zoom(part, Space(space.kind, anchors, first, last), places)

@@ -74,6 +74,7 @@ def plan_segments(bound: BoundQuery, source: Source, hints: Hints, rules: Firing
             choices=hints.choices,
             costs=hints.costs,
             slices=series.slices,
+            dropped=before.drops,
         )
 
     draft = Draft(bound, columns, keys, before, measures.outputs, finished)
