@@ -101,8 +101,8 @@ def test_a_function_of_the_number_is_computed_for_each_row() -> None:
 def test_a_label_that_a_function_fails_for() -> None:
     """Only who asks about it fails."""
     with pytest.raises(DataError, match=r"CLASSIFIER\(\) fails at row 2"):
-        found("A B", "bin(CLASSIFIER(A)) = '1'")
-    assert found("A B", "CASE WHEN x > 1 THEN bin(CLASSIFIER(A)) = '1' ELSE x = 1 END") == [[0, 1], [3, 4]]
+        found("A B", "bin(FIRST(CLASSIFIER())) = '1'")
+    assert found("A B", "CASE WHEN x > 1 THEN bin(FIRST(CLASSIFIER())) = '1' ELSE x = 1 END") == [[0, 1], [3, 4]]
 
 
 def test_a_function_that_changes_is_not_computed_once() -> None:

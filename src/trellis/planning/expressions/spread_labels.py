@@ -48,6 +48,10 @@ def spread_labels(expression: Expression, variables: tuple[str, ...], columns: C
             return spread_labels(_any_value(expression, columns), variables, columns)
         case e.BoundAggregate():
             return expression
+        case e.ClassifierAt(place=place) if (only := _only_label(place)) is not None:
+            return e.At(_literal(only), place, span=expression.span)
+        case e.At(value=value, place=place) if _has(value, e.Classifier) and (only := _only_label(place)) is not None:
+            return spread_labels(replace(expression, value=labelled(value, only)), variables, columns)
         case e.At(value=value, place=place) if _has(value, e.Classifier):
             branches = tuple(
                 (_is_label(e.ClassifierAt(place), name), replace(expression, value=labelled(value, name)))
@@ -191,6 +195,11 @@ def _replaced(expression: Expression, label: Expression, value: Expression) -> E
         reading = [child for child in e.children(expression) if label in e.walk(child)]
         missing = tuple(_replaced(child, label, value) for child in reading)
     return spared(e.rebuild(expression, lambda child: _replaced(child, label, value)), missing)
+
+
+def _only_label(place: Place) -> str | None:
+    """The label of a row, where there is only one that the row can have if it exists."""
+    return next(iter(place.variables)) if place.variables and len(place.variables) == 1 and not place.shift else None
 
 
 def _may_be(name: str, place: Place) -> bool:
