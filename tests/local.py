@@ -5,17 +5,21 @@ Only scalar expressions are evaluated here, one row at a time, for the small lan
 
 from __future__ import annotations
 
+import fnmatch
 import re
+import statistics
 import zlib
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 from unittest import mock
 
 import pyarrow as pa
 
+import naive_decimals
 from trellis.algebra import expression as e
 from trellis.algebra.expression import Expression
-from trellis.algebra.plan import NeighbourPlan, Plan
+from trellis.algebra.plan import NeighbourPlan, PairPlan, Plan
 from trellis.algebra.query import Query
 from trellis.analysis.schema import Schema
 from trellis.analysis.source import Source
@@ -38,6 +42,7 @@ _ARROW = {
     "decimal(38,6)": pa.float64(),
 }
 _ORDER = ["void", "int", "bigint", "double"]
+_NULL = r"CAST\(NULL AS DECIMAL\((\d+), (\d+)\)\)"
 
 
 def run(
@@ -63,11 +68,15 @@ def sorted_rows(plan: Plan, rows: Sequence[Row], schema: Sequence[tuple[str, str
     """What Spark hands to the workers."""
     if plan.before.keep is not None:
         rows = [row for row in rows if evaluate(plan.before.keep, row)]
+    if plan.pairs is not None:
+        rows = _paired(rows, plan.pairs)
     projected = [{name: evaluate(expression, row) for name, expression in plan.projected} for row in rows]
     for name, descending, nulls_first in reversed(plan.sorted_by):
         # Python's sort is stable, so the least significant key comes first.
         projected.sort(key=_sort_key(name, descending, nulls_first), reverse=descending)
-    types = dict(schema)
+    types = {**dict(schema), "__row": "int"}
+    if plan.pairs is not None:
+        types |= {name: f"array<{type_of(value, types)}>" for name, value in plan.pairs.values}
     expressions = dict(plan.projected)
     if plan.neighbours is not None:
         projected, expressions = _with_neighbours(plan, plan.neighbours, projected)
@@ -76,6 +85,24 @@ def sorted_rows(plan: Plan, rows: Sequence[Row], schema: Sequence[tuple[str, str
         for name, expression in expressions.items()
     }
     return pa.table(columns) if columns else pa.table({"none": pa.nulls(len(rows))})
+
+
+def _paired(rows: Sequence[Row], plan: PairPlan) -> list[Row]:
+    """The rows with their numbers, and the functions of all pairs of rows of a series."""
+    keys = [tuple(evaluate(key, row) for key in plan.keys) for row in rows]
+    numbered: list[dict[str, Any]] = []
+    for series in dict.fromkeys(keys):
+        members = [dict(row) for row, key in zip(rows, keys, strict=True) if key == series]
+        for expression, descending, nulls_first in reversed(plan.order):
+            order = [{"key": evaluate(expression, row), "row": row} for row in members]
+            order.sort(key=_sort_key("key", descending, nulls_first), reverse=descending)
+            members = [entry["row"] for entry in order]
+        members = [{**row, plan.row: number} for number, row in enumerate(members)]
+        for row in members:
+            paired = [{**row, plan.struct: first} for first in members]
+            arrays = {name: [evaluate(value, pair) for pair in paired] for name, value in plan.values}
+            numbered.append({**row, **arrays})
+    return numbered
 
 
 def _with_neighbours(
@@ -103,6 +130,10 @@ def _with_neighbours(
 
 
 def _arrow_type(type_: str) -> pa.DataType:
+    if type_.startswith("array<"):
+        return pa.list_(_arrow_type(type_[len("array<") : -1]))
+    if type_.startswith("struct<"):
+        return pa.struct([(name, _arrow_type(field)) for name, field in _fields(type_)])
     decimal = re.fullmatch(r"decimal\((\d+),(\d+)\)", type_)
     if decimal and type_ not in _ARROW:
         return pa.decimal128(int(decimal[1]), int(decimal[2]))
@@ -114,12 +145,14 @@ def plan_clause(
     schema: Sequence[tuple[str, str]],
     *,
     args: Mapping[str, object] | None = None,
+    lenient: bool = False,
     **hints: object,
 ) -> Plan:
-    """Parse, bind and plan a clause."""
+    """Parse, bind and plan a clause; `lenient` is Spark without ANSI mode."""
     query = parse_clause_text(clause) if isinstance(clause, str) else clause
+    source = replace(source_of(schema, args), lenient=lenient)
     with mock.patch.object(measures, "finish_list", _finish_list):
-        return plan_query(query, source_of(schema, args), Hints.of(hints))
+        return plan_query(query, source, Hints.of(hints))
 
 
 def source_of(schema: Sequence[tuple[str, str]], args: Mapping[str, object] | None = None) -> Source:
@@ -129,7 +162,16 @@ def source_of(schema: Sequence[tuple[str, str]], args: Mapping[str, object] | No
     def types_of(expressions: Sequence[Expression]) -> list[str]:
         return [type_of(expression, types) for expression in expressions]
 
-    return Source(Schema(tuple(schema)), types_of, args or {})
+    return Source(Schema(tuple(schema)), types_of, args or {}, constant=_constant)
+
+
+def _constant(expression: Expression) -> object:
+    """Tables of functions of labels are asked for as arrays."""
+    return evaluate(expression, {}) if isinstance(expression, e.Call) and expression.function == "array" else None
+
+
+def _fields(type_: str) -> list[tuple[str, str]]:
+    return [(name, field) for name, _, field in (part.partition(":") for part in type_[len("struct<") : -1].split(","))]
 
 
 def _finish_list(node: e.BoundAggregate, listed: e.Column, type_: str) -> Expression:
@@ -143,6 +185,9 @@ def _sort_key(name: str, descending: bool, nulls_first: bool) -> Callable[[Row],
 
     def key(row: Row) -> tuple[bool, Any]:
         value = row[name]
+        if isinstance(value, dict):
+            # NULLs in a struct come first.
+            value = [(field is not None, field) for field in value.values()]
         return (null_group, 0) if value is None else (not null_group, value)
 
     return key
@@ -151,8 +196,11 @@ def _sort_key(name: str, descending: bool, nulls_first: bool) -> Callable[[Row],
 def evaluate(expression: Expression, row: Row) -> Any:
     """The value of an expression over the columns of a row."""
     match expression:
-        case e.Column(path=(name,)):
-            return row[name]
+        case e.Column(path=path):
+            value: Any = row
+            for name in path:
+                value = None if value is None else value[name]
+            return value
         case e.Literal(text=text):
             return _literal(text)
         case e.Operator(symbol=symbol, operands=operands):
@@ -181,16 +229,37 @@ def evaluate(expression: Expression, row: Row) -> Any:
             return evaluate(value, row)  # type: ignore[arg-type]
         case e.Raw(parts=(str() as text,)) if text.upper().startswith("CAST(NULL"):
             return None
+        case e.Raw(parts=(str() as text,)) if text.startswith("__r."):
+            return row["__r"][text.removeprefix("__r.")]
+        case e.Raw(parts=("transform(", listed, ", __r -> ", body, ")")):
+            elements = evaluate(listed, row)  # type: ignore[arg-type]
+            return None if elements is None else [evaluate(body, {**row, "__r": one}) for one in elements]  # type: ignore[arg-type]
+        case e.Raw(parts=(str(), left, str() as middle, pattern, ")")) if middle.endswith(" LIKE "):
+            value, wanted = evaluate(left, row), evaluate(pattern, row)  # type: ignore[arg-type]
+            return None if value is None else fnmatch.fnmatchcase(value, wanted.replace("%", "*").replace("_", "?"))
     raise AssertionError(f"the local evaluator does not know {expression!r}")
 
 
 def type_of(expression: Expression, types: Mapping[str, str]) -> str:
     """The Spark type of an expression."""
     match expression:
-        case e.Column(path=(name,)):
+        case e.Column(path=(*_, name)):
             return types[name]
+        case e.Call(function="named_struct", arguments=arguments):
+            pairs = zip(arguments[::2], arguments[1::2], strict=True)
+            return f"struct<{','.join(f'{_literal(str(name))}:{type_of(value, types)}' for name, value in pairs)}>"
+        case e.Operator(symbol="||"):
+            return "string"
+        case e.Call(function="upper" | "bin"):
+            return "string"
+        case e.Call(function="length"):
+            return "int"
+        case e.Raw(parts=(_, _, str() as middle, *_)) if middle.endswith(" LIKE "):
+            return "boolean"
         case e.Literal(text=text):
             value = _literal(text)
+            if text.endswith("L"):
+                return "bigint"
             return {bool: "boolean", int: "int", float: "double", str: "string"}.get(type(value), "void")
         case e.Operator(symbol="+" | "-" | "*" | "%" | "NEG", operands=operands):
             return _widest([type_of(operand, types) for operand in operands])
@@ -211,6 +280,11 @@ def type_of(expression: Expression, types: Mapping[str, str]) -> str:
             return _widest([type_of(value, types) for value in rest])
         case e.Call(arguments=arguments):
             return _widest([type_of(value, types) for value in arguments])
+        case e.Raw(parts=(str() as text,)) if found := re.fullmatch(rf"(coalesce\()?{_NULL}( \S|,) {_NULL}\)?", text):
+            left, right = (int(found[2]), int(found[3])), (int(found[5]), int(found[6]))
+            common = naive_decimals.common_type(left, right)
+            digits, scale = common if found[1] else naive_decimals.result_type(found[4].strip(), left, right)
+            return f"decimal({digits},{scale})"
         case e.Raw(parts=(str() as text,)):
             found = re.search(r"AS (\w+)", text)
             assert found
@@ -274,6 +348,7 @@ def _operator(symbol: str, operands: Sequence[Expression], row: Row) -> Any:
         "<=": lambda: left <= right,
         ">": lambda: left > right,
         ">=": lambda: left >= right,
+        "||": lambda: left + right,
         "+": lambda: left + right,
         "-": lambda: left - right,
         "*": lambda: left * right,
@@ -299,6 +374,16 @@ def _call(function: str, values: list[Any]) -> Any:
             return values[1] if values[0] else values[2]
         case "to_json" | "struct":
             return repr(values)
+        case "array":
+            return values
+        case "named_struct":
+            return dict(zip(values[::2], values[1::2], strict=True))
+        case "upper":
+            return values[0].upper() if known else None
+        case "length":
+            return len(values[0]) if known else None
+        case "bin":
+            return f"{values[0]:b}" if known else None
         case "double":
             return float(values[0])
     if function.startswith("list "):
@@ -310,7 +395,9 @@ def _call(function: str, values: list[Any]) -> Any:
             return elements
         if name == "count":
             return len(elements)
-        if not elements:
+        if name in ("max_by", "min_by"):
+            elements = [one for one in elements if one["o"] is not None]
+        if not elements or (name.endswith("_samp") and len(elements) < 2):
             return None
         return {
             "sum": lambda: sum(elements),
@@ -320,5 +407,11 @@ def _call(function: str, values: list[Any]) -> Any:
             "bool_and": lambda: min(elements),
             "bool_or": lambda: max(elements),
             "any_value": lambda: elements[0],
+            "max_by": lambda: max(elements, key=lambda one: one["o"])["v"],
+            "min_by": lambda: min(elements, key=lambda one: one["o"])["v"],
+            "stddev_samp": lambda: statistics.stdev(elements),
+            "stddev_pop": lambda: statistics.pstdev(elements),
+            "var_samp": lambda: statistics.variance(elements),
+            "var_pop": lambda: statistics.pvariance(elements),
         }[name]()
     raise AssertionError(f"the local evaluator does not know {function}")

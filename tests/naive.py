@@ -19,6 +19,7 @@ Expressions are tuples:
 
 from __future__ import annotations
 
+import fnmatch
 import itertools
 import math
 from collections.abc import Iterator, Mapping
@@ -459,6 +460,10 @@ def operate_on_two(symbol: str, left: Any, right: Any) -> Any:
         return left * right
     if symbol == "/":
         return left / right
+    if symbol == "||":
+        return left + right
+    if symbol == "LIKE":
+        return fnmatch.fnmatchcase(left, right.replace("%", "*").replace("_", "?"))
     if symbol == "%":
         remainder = math.fmod(left, right)  # SQL's remainder has the sign of the dividend, Python's % the divisor's
         return int(remainder) if isinstance(left, int) and isinstance(right, int) else remainder
@@ -475,6 +480,14 @@ def call(name: str, args: list[Any]) -> Any:
         return max(present) if present else None
     if name == "abs":
         return None if args[0] is None else abs(args[0])
+    if name in ("upper", "length", "bin") and args[0] is None:
+        return None
+    if name == "upper":
+        return args[0].upper()
+    if name == "length":
+        return len(args[0])
+    if name == "bin":
+        return f"{args[0]:b}"
     if name == "nullif":
         return None if operate("=", args) is True else args[0]
     if name == "if":

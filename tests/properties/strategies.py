@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
-from naive import Expr, NaiveQuery, Pattern, Row, has_exclusion
+from naive import Expr, NaiveQuery, Pattern, Row, has_exclusion, subexpressions
 
 COLUMNS = ["id", "k", "t", "x", "y", "s", "b"]
 SCHEMA = "id INT, k INT, t INT, x INT, y DOUBLE, s STRING, b BOOLEAN"  # for Spark
@@ -233,14 +233,19 @@ def draw_value(draw: DrawFn, kind: str, scope: Scope, depth: int) -> Expr:
     return draw_expression(draw, kind, depth, lambda kind: draw_term(draw, kind, scope))
 
 
-def draw_expression(draw: DrawFn, kind: str, depth: int, term: Callable[[str], Expr]) -> Expr:
-    """An expression of the given kind over terms, such as columns and navigations, and literals."""
+def draw_expression(draw: DrawFn, kind: str, depth: int, term: Callable[[str], Expr], one_row: bool = False) -> Expr:
+    """An expression of the given kind over terms, such as columns and navigations, and literals.
+
+    With `one_row` the terms read one row, and functions of texts may stand around them.
+    """
     if depth == 0 or draw(st.integers(0, 3)) == 0:
         return term(kind)
 
     def part(kind: str) -> Expr:
-        return draw_expression(draw, kind, depth - 1, term)
+        return draw_expression(draw, kind, depth - 1, term, one_row)
 
+    if one_row and kind != "float" and draw(st.integers(0, 3)) == 0:
+        return draw_text_function(draw, kind, part)
     choices = {
         "int": ("arithmetic", "arithmetic", "generic"),
         "float": ("arithmetic", "arithmetic", "generic"),
@@ -275,6 +280,17 @@ def draw_arithmetic(draw: DrawFn, kind: str, part: Callable[[str], Expr]) -> Exp
     # A product has a literal factor: deep products of columns could overflow Spark's INT.
     right = ("lit", draw(st.sampled_from((2, 3, -1)))) if symbol == "*" else part(other)
     return "op", symbol, (part(kind), right)
+
+
+def draw_text_function(draw: DrawFn, kind: str, part: Callable[[str], Expr]) -> Expr:
+    """A function of texts that is an int, a string or a bool."""
+    if kind == "int":
+        return "call", "length", (part("string"),)
+    if kind == "bool":
+        return "op", "LIKE", (part("string"), ("lit", draw(st.sampled_from(("%A%", "_", "a%", "%b", "B_%", "1%")))))
+    if draw(st.booleans()):
+        return "call", "upper", (part("string"),)
+    return "op", "||", (part("string"), draw_literal(draw, "string") if draw(st.booleans()) else part("string"))
 
 
 def draw_comparison(draw: DrawFn, kind: str, part: Callable[[str], Expr]) -> Expr:
@@ -323,6 +339,7 @@ def draw_term(draw: DrawFn, kind: str, scope: Scope) -> Expr:
     if not scope.row_local:
         choices += ["aggregate", "aggregate"]
         choices += ["label", "label"] if kind == "string" else ["number"] if kind == "int" else []
+        choices += ["function of labels"] if kind != "float" else []
     choice = draw(st.sampled_from(choices))
     if choice == "literal":
         return draw_literal(draw, kind)
@@ -330,9 +347,31 @@ def draw_term(draw: DrawFn, kind: str, scope: Scope) -> Expr:
         return "classifier", draw_name(draw, scope)
     if choice == "number":
         return ("match_number",)
+    if choice == "function of labels":
+        return draw_label_function(draw, kind, scope)
     if choice == "column":
         return draw_column(draw, kind, draw_name(draw, scope))
     return draw_navigation(draw, kind, scope) if choice == "navigation" else draw_aggregate(draw, kind, scope)
+
+
+def draw_label_function(draw: DrawFn, kind: str, scope: Scope) -> Expr:
+    """A function that kernels do not have, of labels, the number of the match and one row."""
+    navigated = draw(st.booleans())
+    var, offset = draw_name(draw, scope), draw(st.sampled_from((None, 0, 1)))
+    function = draw(st.sampled_from(("FIRST", "LAST", "PREV", "NEXT")))
+
+    def read(value: Expr) -> Expr:
+        return ("nav", function, value, offset, None) if navigated else value
+
+    def term(_: str) -> Expr:
+        what = draw(st.sampled_from(("label", "label", "other label", "number", "column")))
+        if what == "number":
+            return "call", "bin", (("match_number",),)
+        if what == "other label":
+            return "classifier", draw_name(draw, scope)
+        return read(("classifier", var) if what == "label" else ("col", var, "s"))
+
+    return draw_text_function(draw, kind, term)
 
 
 def draw_name(draw: DrawFn, scope: Scope) -> str | None:
@@ -352,9 +391,17 @@ def draw_argument(draw: DrawFn, kind: str, var: str | None, labels: bool = True)
     def term(kind: str) -> Expr:
         if labels and kind == "string" and draw(st.booleans()):
             return "classifier", var
+        if labels and kind == "int" and draw(st.integers(0, 3)) == 0:
+            return ("match_number",)
         return draw_column(draw, kind, var)
 
-    return draw_expression(draw, kind, draw(st.sampled_from((0, 0, 0, 1, 2))), term)
+    argument = draw_expression(draw, kind, draw(st.sampled_from((0, 0, 0, 1, 2))), term, one_row=True)
+    # The number of the match is no row of its own: something beside it says whose row is read.
+    return argument if reads_rows(argument) else draw_column(draw, kind, var)
+
+
+def reads_rows(expr: Expr) -> bool:
+    return expr[0] in ("col", "classifier") or any(reads_rows(part) for part in subexpressions(expr))
 
 
 def draw_navigation(draw: DrawFn, kind: str, scope: Scope) -> Expr:

@@ -85,7 +85,8 @@ class Condition:
 class AggregateSpec:
     """A kernel aggregate.
 
-    Kind, set of variables, slot for each variable, slot of MAX_BY's value, chain for DISTINCT.
+    Kind, set of variables, slot for each variable, slot of MAX_BY's value, chain for DISTINCT; where the program of an
+    argument that no slot can hold begins and ends; whether slots have two words.
     """
 
     kind: int
@@ -94,6 +95,14 @@ class AggregateSpec:
     second: tuple[int, ...] = ()
     previous: int = -1
     final: bool = False
+    begin: int = -1
+    end: int = -1
+    wide: bool = False
+
+    @property
+    def is_computed(self) -> bool:
+        """Whether a program gives the argument."""
+        return self.begin >= 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,8 @@ class PairPlan:
     """Functions of two rows that Spark computes for all pairs of rows of a series.
 
     `keys` are those of the query, `order` is its order with what breaks ties, `first` the columns that are read of the
-    first row (in the struct `struct`), `values` the functions, `row` the number of a row in its series.
+    first row (in the struct `struct`), `values` the functions, `row` the number of a row in its series. Without
+    functions, rows are numbered only.
     """
 
     keys: tuple[Expression, ...]

@@ -28,8 +28,9 @@ __all__ = [
 class SlotSource:
     """Where a slot of the kernel comes from: a column of the sorted rows, held as `int`, `float` or `code` (strings).
 
-    `previous` instead numbers, for each row, the row before it with an equal value in slot `of`. `pair int` and
-    `pair float` are arrays with a value for each row of the series.
+    A decimal of more than 18 digits has two slots, `low` and behind it `high`.
+    `previous` instead numbers, for each row, the row before it with an equal value in slot `of`. `pair int`,
+    `pair float` and `pair code` are arrays with a value for each row of the series.
     """
 
     column: str

@@ -26,7 +26,7 @@ from trellis.algebra.pattern import Exclude, Permute, Var, variables_of
 from trellis.algebra.pattern import walk as walk_pattern
 from trellis.algebra.query import Query, RowsPerMatch, VariableKind
 from trellis.algebra.widths import check_within
-from trellis.errors import BindingError, Span, UnsupportedError
+from trellis.errors import BindingError, UnsupportedError
 
 __all__ = ["check_query"]
 
@@ -289,7 +289,7 @@ def _check_one_variable(node: Navigation | Aggregate, known: frozenset[str]) -> 
         inside: Iterable[Expression] = walk(node.argument)
     else:
         inside = (part for child in children(node) for part in walk(child))
-    first: tuple[str | None, Span | None] | None = None
+    first: tuple[str | None, Expression] | None = None
     for part in inside:
         match part:
             case Name(parts):
@@ -306,12 +306,16 @@ def _check_one_variable(node: Navigation | Aggregate, known: frozenset[str]) -> 
                 span=part.span,
             )
         if first is None:
-            first = (variable, part.span)
+            first = (variable, part)
         elif first[0] != variable:
+            cure = "Put the same variable before each column, or compute outside of the call."
+            if Classifier() in (first[1], part):
+                # Without a variable it is the label of the last row of all.
+                cure = f"Write CLASSIFIER({Var(first[0] or variable or '')})."
             raise BindingError(
                 f"The argument of {_title(node)} reads rows of {first[0] or 'all variables'}"
                 f" and of {variable or 'all variables'}.",
-                cure="Put the same variable before each column, or compute outside of the call.",
+                cure=cure,
                 span=part.span,
             )
 

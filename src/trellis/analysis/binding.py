@@ -78,8 +78,9 @@ class Binder:
 
         def settle(node: Expression) -> Expression:
             match node:
-                case e.At(place=place):
-                    return replace(node, place=_settled(place, variable))
+                case e.At(value=value, place=place):
+                    place = _settled(place, variable)
+                    return replace(node, place=place, value=_named(value, variable) if place == Place() else value)
                 case e.ClassifierAt(place=place):
                     place = _settled(place, variable)
                     return _string(variable) if place == Place() else replace(node, place=place)
@@ -276,6 +277,13 @@ def _settled(place: Place, variable: str) -> Place:
     if holds and not place.from_first and place.offset == 0:
         return Place(shift=place.shift)
     return place
+
+
+def _named(value: Expression, variable: str) -> Expression:
+    """A value in a row of a variable: CLASSIFIER() is its name."""
+    if isinstance(value, e.Classifier):
+        return _string(variable)
+    return e.rebuild(value, lambda child: _named(child, variable))
 
 
 def _string(text: str) -> e.Literal:

@@ -6,11 +6,21 @@ import re
 from dataclasses import dataclass
 from enum import Enum
 
-__all__ = ["Kind", "Type", "bounds_of", "common_type", "type_from_spark"]
+__all__ = [
+    "MOST_DIGITS",
+    "NARROW_DIGITS",
+    "Kind",
+    "Type",
+    "as_decimal",
+    "bounds_of",
+    "common_type",
+    "decimal_result",
+    "type_from_spark",
+]
 
 
 class Kind(Enum):
-    """How a value is held: integers in int64 (all but FLOAT), floats in float64."""
+    """How a value is held: floats in float64, all else in int64; decimals of more than 18 digits in two of them."""
 
     NULL = "void"
     BOOLEAN = "boolean"
@@ -39,6 +49,11 @@ class Type:
         return self.kind is Kind.FLOAT
 
     @property
+    def is_wide(self) -> bool:
+        """Whether values need two words."""
+        return self.kind is Kind.DECIMAL and self.precision > NARROW_DIGITS
+
+    @property
     def is_number(self) -> bool:
         """Whether the type takes part in arithmetic."""
         return self.kind in (Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT)
@@ -60,12 +75,17 @@ _SIMPLE = {
     "timestamp_ntz": Type(Kind.TIMESTAMP_NTZ),
 }
 
+NARROW_DIGITS = 18
+"""How many digits of a decimal fit into int64, whatever they are."""
+MOST_DIGITS = 38
+"""How many digits a decimal of Spark has at most."""
+
 # How many decimal digits hold every value of an integer type; as in Spark.
 _DIGITS = {8: 3, 16: 5, 32: 10, 64: 20}
 
 
-def type_from_spark(text: str) -> Type | None:
-    """The kernel type of a Spark type (`simpleString`), None if kernels cannot hold it."""
+def type_from_spark(text: str, digits: int = NARROW_DIGITS) -> Type | None:
+    """The kernel type of a Spark type (`simpleString`), None if it cannot be held; `digits` are those of decimals."""
     if text in _SIMPLE:
         return _SIMPLE[text]
     if re.fullmatch(r"(var)?char\(\d+\)", text):
@@ -73,7 +93,7 @@ def type_from_spark(text: str) -> Type | None:
     decimal = re.fullmatch(r"decimal\((\d+),(-?\d+)\)", text)
     if decimal:
         precision, scale = int(decimal[1]), int(decimal[2])
-        return Type(Kind.DECIMAL, precision=precision, scale=scale) if precision <= 18 else None
+        return Type(Kind.DECIMAL, precision=precision, scale=scale) if precision <= digits else None
     if text.startswith("interval") and not re.search("year|month", text):
         return Type(Kind.INTERVAL)
     return None
@@ -105,6 +125,21 @@ def common_type(left: Type, right: Type) -> Type | None:
     if left.kind in instants and right.kind in instants:
         return Type(Kind.TIMESTAMP if Kind.TIMESTAMP in (left.kind, right.kind) else Kind.TIMESTAMP_NTZ)
     return left if left.kind is right.kind and left.bits == right.bits else None
+
+
+def decimal_result(symbol: str, left: Type, right: Type) -> Type:
+    """The type of an operation on two decimals by Spark's rules, without the limit of 38 digits."""
+    whole, scale = (left.precision - left.scale, right.precision - right.scale), max(left.scale, right.scale)
+    match symbol:
+        case "*":
+            return Type(Kind.DECIMAL, precision=left.precision + right.precision + 1, scale=left.scale + right.scale)
+        case "/":
+            scale = max(6, left.scale + right.precision + 1)
+            return Type(Kind.DECIMAL, precision=whole[0] + right.scale + scale, scale=scale)
+        case "%":
+            return Type(Kind.DECIMAL, precision=min(whole) + scale, scale=scale)
+        case _:
+            return Type(Kind.DECIMAL, precision=max(whole) + scale + 1, scale=scale)
 
 
 def as_decimal(type_: Type) -> Type:

@@ -40,7 +40,7 @@ class Dictionary:
     def __init__(self, chunk: Chunk, columns: list[str], constants: list[str]) -> None:
         binary = pa.large_binary()
         pools = [pa.array([text.encode() for text in constants], binary)]
-        self._columns = {name: chunk.column(name).cast(binary) for name in columns}
+        self._columns = {name: _texts(chunk.column(name)).cast(binary) for name in columns}
         pools += [pc.unique(column) for column in self._columns.values()]
         values = pc.drop_null(pc.unique(pa.concat_arrays(pools)))
         self._values = values.take(pc.sort_indices(values))
@@ -60,6 +60,11 @@ class Dictionary:
         return int(self._constants[self._places[text]])
 
 
+def _texts(column: pa.Array) -> pa.Array:
+    """The strings of a column, or of the arrays in it."""
+    return column.flatten() if pa.types.is_list(column.type) else column
+
+
 def load_slots(chunk: Chunk, sources: tuple[SlotSource, ...], dictionary: Dictionary | None) -> Slots:
     """All slots of a kernel, for the rows of a chunk."""
     rows = chunk.table.num_rows
@@ -72,6 +77,8 @@ def load_slots(chunk: Chunk, sources: tuple[SlotSource, ...], dictionary: Dictio
             values = ints[source.of]
             if sources[source.of].held == "float":
                 values = _canonical(floats[source.of])
+            elif sources[source.of].held == "low":
+                _, values = np.unique(ints[source.of : source.of + 2], axis=1, return_inverse=True)
             ints[number] = _previous(values, known[source.of], chunk.offsets)
             known[number] = True
             continue
@@ -82,13 +89,19 @@ def load_slots(chunk: Chunk, sources: tuple[SlotSource, ...], dictionary: Dictio
             listed = chunk.column(source.column)
             ints[number] = listed.offsets.to_numpy()[:-1] - listed.offsets[0].as_py() + sum(map(len, pairs))
             known[number] = True
-            pairs.append(listed.flatten())
+            if source.held == "pair code":
+                assert dictionary is not None
+                pairs.append(dictionary.column(source.column))
+            else:
+                pairs.append(listed.flatten())
             continue
         else:
             column = chunk.column(source.column)
         known[number] = _known(column)
         if source.held == "float":
             floats[number] = _floats(column)
+        elif source.held == "high":
+            ints[number] = _words(column)[1::2]
         else:
             ints[number] = _integers(column)
     pair_ints, pair_known = np.zeros(1, np.int64), np.zeros(1, np.bool_)
@@ -188,6 +201,8 @@ def load_places(places: tuple[Place, ...], sets: Sets, *, measures: bool) -> Pla
     for place in places:
         if place.variables is not None:
             numbers.append(sets.index(place.variables))
+        elif place.numbered:
+            numbers.append(o.NUMBERED_ROW)
         elif not measures and place == Place(shift=place.shift):
             numbers.append(o.CURRENT_ROW)
         else:
@@ -210,6 +225,10 @@ def load_aggregates(specs: tuple[AggregateSpec, ...], sets: Sets, variables: int
         slots,
         np.array([spec.second or (-1,) * variables for spec in specs], np.int32).reshape(len(specs), variables),
         _shorts([spec.previous for spec in specs]),
+        np.array([spec.wide for spec in specs], np.bool_),
+        np.array([spec.begin for spec in specs], np.int64),
+        np.array([spec.end for spec in specs], np.int64),
+        any(spec.is_computed for spec in specs),
     )
 
 
@@ -232,6 +251,7 @@ def load_merging(plan: AutomatonScan) -> Merging:
         ends.astype(np.int32),
         np.array(registers, np.int32).reshape(len(registers), 3),
         plan.key_width,
+        np.array([spec.kind >= o.SUM_WIDE for spec in plan.aggregates], np.bool_),
     )
 
 
@@ -256,9 +276,7 @@ def _integers(column: pa.Array) -> Ints:
     type_ = column.type
     if pa.types.is_decimal(type_):
         # The lower half of a 128-bit integer holds every decimal of up to 18 digits.
-        wide = column.cast(pa.decimal128(38, type_.scale))
-        words = np.frombuffer(wide.buffers()[1], np.int64)
-        return words[2 * wide.offset : 2 * (wide.offset + len(wide)) : 2]
+        return _words(column)[::2]
     if pa.types.is_null(type_):
         return np.zeros(len(column), np.int64)
     if pa.types.is_boolean(type_):
@@ -271,6 +289,13 @@ def _integers(column: pa.Array) -> Ints:
         column = pc.fill_null(column, 0)
     values: Ints = column.to_numpy(zero_copy_only=False).astype(np.int64, copy=False)
     return values
+
+
+def _words(column: pa.Array) -> Ints:
+    """Decimals as 128-bit integers, in two words each, the lower one first."""
+    wide = column.cast(pa.decimal128(38, column.type.scale))
+    words: Ints = np.frombuffer(wide.buffers()[1], np.int64)
+    return words[2 * wide.offset : 2 * (wide.offset + len(wide))]
 
 
 def _floats(column: pa.Array) -> NDArray[np.float64]:

@@ -17,7 +17,7 @@ from trellis.kernels import opcodes as o
 __all__ = ["OpenSeries", "check_resumable", "rows_ahead", "rows_back", "rows_measured"]
 
 # The instructions that read the row of a place.
-_READING = (o.LOAD_INT, o.LOAD_FLOAT, o.LABEL, o.PRESENT, o.ROW)
+_READING = (o.LOAD_INT, o.LOAD_FLOAT, o.LOAD_WIDE, o.LABEL, o.PRESENT, o.ROW)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +41,11 @@ def check_resumable(plan: AutomatonScan) -> None:
         raise UnsupportedError(
             "A function of two rows is computed for all pairs of rows of a series: it cannot be while rows still come.",
             cure="Use operators that conditions have between rows, or compute the column before.",
+        )
+    if any(place.numbered for place in plan.places):
+        raise UnsupportedError(
+            "A function of MATCH_NUMBER() is computed for all rows of a series: it cannot be while rows still come.",
+            cure="Use operators that conditions have between rows.",
         )
     assert plan.slices is None, "a slice is no series"
 

@@ -28,6 +28,7 @@ __all__ = [
     "Program",
     "Shorts",
     "Slots",
+    "Stack",
     "Starts",
     "Track",
     "Window",
@@ -97,7 +98,10 @@ class Program(NamedTuple):
 
 
 class Places(NamedTuple):
-    """Which row a value is read from. Set -1 is the current row, set -2 is any row of the match."""
+    """Which row a value is read from.
+
+    Set -1 is the current row, set -2 is any row of the match, set -3 the row of the series with the match's number.
+    """
 
     sets: Shorts
     from_first: Bools
@@ -109,9 +113,10 @@ class Places(NamedTuple):
 class Aggregates(NamedTuple):
     """Aggregates over the rows of a set.
 
-    `slot[aggregate, variable]` is what a row of that variable gives; EVERY_ROW counts the row itself.
+    `slot[aggregate, variable]` is what a row of that variable gives; EVERY_ROW counts the row itself, COMPUTED runs
+    the program from `begin` to `end` (`computed`: there is such an aggregate). `wide`: its slots have two words.
     `second[aggregate, variable]` is the slot of the value that MAX_BY and MIN_BY return, `previous` the slot that
-    holds, for DISTINCT, the row before with an equal value; -1 where not needed.
+    holds, for DISTINCT, the row before with an equal value, or LOOK_BACK_...; -1 where not needed.
     """
 
     kind: Shorts
@@ -119,6 +124,10 @@ class Aggregates(NamedTuple):
     slot: Shorts
     second: Shorts
     previous: Shorts
+    wide: Bools
+    begin: Ints
+    end: Ints
+    computed: bool
 
 
 class Merging(NamedTuple):
@@ -126,7 +135,7 @@ class Merging(NamedTuple):
 
     `kind[pc]`: PURE where nothing that follows looks at the match so far; KEYED where what follows reads only the
     registers `begin[pc]:end[pc]` (kind, set or aggregate, depth); NEVER where states cannot be compared.
-    `width` is the length of the longest key.
+    `width` is the length of the longest key, `wide` says which aggregates are of numbers with two words.
     """
 
     kind: Shorts
@@ -134,6 +143,7 @@ class Merging(NamedTuple):
     end: Shorts
     registers: Shorts
     width: int
+    wide: Bools
 
 
 class Window(NamedTuple):
@@ -150,8 +160,11 @@ class Track(NamedTuple):
 
     `rows[s, i]` is the i-th row of the match in set `s`, `counts[s]` how many there are; `member[s, v]` says whether
     variable `v` belongs to set `s`. `label[row - low]` is the variable of a row. For aggregate `g` after the n-th row
-    of its set, `tally[g, n]` counts values, `whole[g, n]` holds an integer (sum, extreme), `real[g, n]` a float, and
-    `spread[g, n]` the sum of squared differences or the row of the extreme.
+    of its set, `tally[g, n]` counts values, `whole[g, n]` holds an integer (sum, extreme), `high[g, n]` its second word
+    if it has two, `real[g, n]` a float, and `spread[g, n]` the sum of squared differences or the row of the extreme.
+    `distinct_int[g, i]` (and `distinct_high`) or `distinct_float[g, i]` is the i-th value that was counted by an
+    aggregate that looks back. `given_int`, `given_high`, `given_float` and `given_known` hold the value of each
+    computed argument in the row that is about to be mapped.
     """
 
     active: bool
@@ -161,8 +174,16 @@ class Track(NamedTuple):
     label: Shorts
     tally: Ints
     whole: Ints
+    high: Ints
     real: Floats
     spread: Floats
+    distinct_int: Ints
+    distinct_high: Ints
+    distinct_float: Floats
+    given_int: Ints
+    given_high: Ints
+    given_float: Floats
+    given_known: Bools
 
 
 class Matches(NamedTuple):
@@ -227,6 +248,20 @@ class Edges(NamedTuple):
     undecided: Ints
 
 
+class Stack(NamedTuple):
+    """The stack of the interpreter: a value is an integer or a float, and may be unknown.
+
+    `highs` are second words of integers that have two; `limbs` and `words` are room to compute with these.
+    """
+
+    ints: Ints
+    floats: Floats
+    known: Bools
+    highs: Ints
+    limbs: Ints
+    words: Ints
+
+
 class Work(NamedTuple):
     """Room for one search: choices not yet tried, the trail of states, failed states, the stack of the interpreter.
 
@@ -245,6 +280,4 @@ class Work(NamedTuple):
     key: Ints
     cell_float: Floats
     cell_int: Ints
-    vi: Ints
-    vf: Floats
-    vk: Bools
+    stack: Stack

@@ -11,8 +11,10 @@ import math
 import numpy as np
 
 from trellis.kernels import opcodes as o
-from trellis.kernels.arrays import Aggregates, Bools, Floats, Ints, Places, Program, Slots, Track, Work
+from trellis.kernels.arrays import Aggregates, Bools, Floats, Ints, Places, Program, Slots, Stack, Track, Work
 from trellis.kernels.compile import inlined, inner, kernel
+from trellis.kernels.decimals import SUM_OVERFLOWED
+from trellis.kernels.wide import compared, run_wide
 
 __all__ = ["compare_floats", "evaluate", "evaluate_rows", "finish_variance", "place_row", "sum_overflows"]
 
@@ -21,7 +23,9 @@ _LEAST = np.int64(-(2**63))
 
 
 @inlined
-def place_row(place: int, places: Places, row: int, start: int, low: int, high: int, track: Track) -> int:
+def place_row(
+    place: int, places: Places, row: int, start: int, low: int, high: int, match_number: int | np.int64, track: Track
+) -> int:
     """The row that a running place means while `row` is the last row of the match so far; -1 if there is none."""
     number = places.sets[place]
     offset = places.offset[place]
@@ -35,6 +39,9 @@ def place_row(place: int, places: Places, row: int, start: int, low: int, high: 
         if offset >= count:
             return -1
         found = track.rows[number, offset if places.from_first[place] else count - 1 - offset]
+    elif number == o.NUMBERED_ROW:
+        # There are no more matches than rows.
+        found = low + int(match_number) - 1
     found += places.shift[place]
     return found if low <= found < high else -1
 
@@ -51,21 +58,6 @@ def compare_floats(left: float, right: float) -> int:
     left_nan = left != left
     right_nan = right != right
     return int(left_nan) - int(right_nan)
-
-
-@inlined
-def _holds(comparison: int, order: int) -> bool:
-    if comparison == o.EQUAL:
-        return order == 0
-    if comparison == o.UNEQUAL:
-        return order != 0
-    if comparison == o.LESS:
-        return order < 0
-    if comparison == o.LESS_EQUAL:
-        return order <= 0
-    if comparison == o.GREATER:
-        return order > 0
-    return order >= 0
 
 
 @inlined
@@ -116,6 +108,18 @@ def _aggregate(number: int, low: int, aggregates: Aggregates, slots: Slots, trac
 
 
 @inlined
+def _aggregate_high(number: int, low: int, aggregates: Aggregates, slots: Slots, track: Track) -> int:
+    """The second word of the running value of an aggregate."""
+    depth = track.counts[aggregates.sets[number]]
+    if depth == 0:
+        return 0
+    if aggregates.second[number, 0] >= 0:
+        row = int(track.spread[number, depth - 1])
+        return int(slots.ints[aggregates.second[number, track.label[row - low]] + 1, row])
+    return int(track.high[number, depth - 1])
+
+
+@inlined
 def finish_variance(kind: int, tally: int, spread: float) -> float:
     """Variance or standard deviation from the sum of squared differences; the sample forms need two values."""
     sample = kind == o.VAR_SAMP or kind == o.STDDEV_SAMP
@@ -140,15 +144,14 @@ def evaluate(
     high: int,
     match_number: int | np.int64,
     track: Track,
-    vi: Ints,
-    vf: Floats,
-    vk: Bools,
+    stack: Stack,
     status: Ints,
 ) -> bool:
     """Run the instructions `begin` to `end` for `row`; True only if the result is known and true.
 
-    `vi`, `vf`, `vk` are the stack (integers, floats, known). An error of arithmetic is left in `status[0]`.
+    The result is left at the bottom of the stack, an error of arithmetic in `status[0]`.
     """
+    vi, vf, vk = stack.ints, stack.floats, stack.known
     code = program.code
     lenient = program.lenient
     top = -1
@@ -159,7 +162,7 @@ def evaluate(
         pc += 1
         if op == o.LOAD_INT or op == o.LOAD_FLOAT:
             top += 1
-            at = place_row(code[pc - 1, 2], places, row, start, low, high, track)
+            at = place_row(code[pc - 1, 2], places, row, start, low, high, match_number, track)
             vk[top] = at >= 0 and slots.known[a, at]
             if vk[top]:
                 if op == o.LOAD_INT:
@@ -171,12 +174,12 @@ def evaluate(
             vk[top] = vk[top] and vk[top + 1]
             if vk[top]:
                 left, right = vi[top], vi[top + 1]
-                vi[top] = _holds(a, int(left > right) - int(left < right))
+                vi[top] = compared(a, int(left > right) - int(left < right))
         elif op == o.COMPARE_FLOAT:
             top -= 1
             vk[top] = vk[top] and vk[top + 1]
             if vk[top]:
-                vi[top] = _holds(a, compare_floats(vf[top], vf[top + 1]))
+                vi[top] = compared(a, compare_floats(vf[top], vf[top + 1]))
         elif op == o.CONST_INT:
             top += 1
             vk[top] = True
@@ -228,17 +231,17 @@ def evaluate(
             vk[top] = True
         elif op == o.LABEL:
             top += 1
-            at = place_row(code[pc - 1, 2], places, row, start, low, high, track)
+            at = place_row(code[pc - 1, 2], places, row, start, low, high, match_number, track)
             vk[top] = start <= at <= row
             if vk[top]:
                 vi[top] = program.labels[track.label[at - low]]
         elif op == o.PRESENT:
             top += 1
             vk[top] = True
-            vi[top] = place_row(code[pc - 1, 2], places, row, start, low, high, track) >= 0
+            vi[top] = place_row(code[pc - 1, 2], places, row, start, low, high, match_number, track) >= 0
         elif op == o.ROW:
             top += 1
-            vi[top] = place_row(code[pc - 1, 2], places, row, start, low, high, track)
+            vi[top] = place_row(code[pc - 1, 2], places, row, start, low, high, match_number, track)
             vk[top] = vi[top] >= 0
         elif op == o.LOAD_PAIR:
             top -= 1
@@ -248,6 +251,33 @@ def evaluate(
                 vk[top] = slots.pair_known[at]
                 vi[top] = slots.pair_ints[at]
                 vf[top] = slots.pair_floats[at]
+        elif op == o.FAIL:
+            status[0] = o.FUNCTION_FAILED
+            return False
+        elif op >= o.LOAD_WIDE:
+            if op == o.LOAD_WIDE:
+                top += 1
+                at = place_row(code[pc - 1, 2], places, row, start, low, high, match_number, track)
+                vk[top] = at >= 0 and slots.known[a, at]
+                if vk[top]:
+                    vi[top], stack.highs[top] = slots.ints[a, at], slots.ints[a + 1, at]
+                continue
+            problem = o.DONE
+            if op == o.AGGREGATE_WIDE:
+                top += 1
+                whole, real, known = _aggregate(a, low, aggregates, slots, track)
+                vi[top], vk[top] = whole, known
+                stack.highs[top] = _aggregate_high(a, low, aggregates, slots, track)
+                if known and stack.highs[top] == SUM_OVERFLOWED:
+                    problem = o.OVERFLOW
+            else:
+                top += 1 if op == o.CONST_WIDE else -1 if op < o.WIDEN else 0
+                problem = run_wide(op, a, top, program, stack)
+            if problem != o.DONE:
+                if not lenient:
+                    status[0] = problem
+                    return False
+                vk[top] = False
         elif op == o.MATCH_NUMBER:
             top += 1
             vk[top] = True
@@ -338,7 +368,6 @@ def evaluate_rows(
 
     On an error of arithmetic, `status` holds the kind and the row.
     """
-    vi, vf, vk = work.vi, work.vf, work.vk
     for series in range(len(offsets) - 1):
         low, high = offsets[series], offsets[series + 1]
         for row in range(begins[series], stops[series]):
@@ -355,9 +384,7 @@ def evaluate_rows(
                 high,
                 np.int64(0),
                 track,
-                vi,
-                vf,
-                vk,
+                work.stack,
                 status,
             )
             if status[0] != o.DONE:

@@ -9,7 +9,7 @@ CONSUME, SPLIT, JUMP, ANCHOR_START, ANCHOR_END, ACCEPT, FAIL = range(7)
 ALWAYS, BIT, PROGRAM = range(3)
 
 # Places: special sets.
-CURRENT_ROW, ANY_ROW = -1, -2
+CURRENT_ROW, ANY_ROW, NUMBERED_ROW = -1, -2, -3
 
 # Expression programs. Operands are taken from the stack, results put back; `a` and `b` as said.
 (
@@ -65,7 +65,22 @@ CURRENT_ROW, ANY_ROW = -1, -2
     GO_IF_TRUE,
     GO_UNLESS_TRUE,  # takes the operand
     GO_IF_KNOWN,  # keeps the operand when it jumps, takes it otherwise
-) = range(52)
+    FAIL,  # ends the search: a function fails for this label
+    # Decimals of more than 18 digits have two words.
+    LOAD_WIDE,  # a: slot of the low word, the high one stands behind; b: place
+    CONST_WIDE,  # a: constant, the low word; a + 1: the high one
+    AGGREGATE_WIDE,  # a: aggregate
+    COMPARE_WIDE,  # a: comparison
+    SAME_WIDE,
+    SMALLER_WIDE,
+    LARGER_WIDE,
+    DECIMAL,  # a: constants: ADD_INT or the like, digits up (left, right), digits down, digits of the result
+    WIDEN,  # an integer gets a second word
+    NEGATE_WIDE,
+    ABS_WIDE,
+    RESCALE,  # a: constants: digits up, digits down, digits of the result
+    WIDE_TO_FLOAT,  # a: digits behind the point
+) = range(66)
 
 EQUAL, UNEQUAL, LESS, LESS_EQUAL, GREATER, GREATER_EQUAL = range(6)
 
@@ -75,9 +90,13 @@ SQRT, EXP, LN, LOG10, FLOOR, CEIL, SIGN, LOG2, TO_SINGLE = range(9)
 COUNT, SUM_INT = range(2)
 SUM_FLOAT, AVG, VAR_SAMP, VAR_POP, STDDEV_SAMP, STDDEV_POP = range(2, 8)
 MIN_INT, MAX_INT, MIN_FLOAT, MAX_FLOAT = range(8, 12)
+# Of decimals with two words, in conditions alone.
+SUM_WIDE, MIN_WIDE, MAX_WIDE = range(12, 15)
 
-# In place of the slot of an aggregate: the row counts whatever it holds.
-EVERY_ROW = -2
+# In place of the slot of an aggregate: the row counts whatever it holds; a program gives the value.
+EVERY_ROW, COMPUTED = -2, -3
+# In place of the chain of an aggregate over distinct values: integers or floats are compared with all before.
+LOOK_BACK_INT, LOOK_BACK_FLOAT = -2, -3
 
 # Search states and the registers that tell them apart.
 PURE, KEYED, NEVER = range(3)
@@ -90,7 +109,7 @@ SKIP_PAST_LAST, SKIP_NEXT, SKIP_FIRST, SKIP_LAST = range(4)
 ONE_ROW, ALL_ROWS, ALL_OMIT_EMPTY, ALL_UNMATCHED = range(4)
 
 # Status of a kernel that ran.
-DONE, OUT_OF_STEPS, SKIP_MISSING, SKIP_TO_START, OVERFLOW, DIVISION_BY_ZERO = range(6)
+DONE, OUT_OF_STEPS, SKIP_MISSING, SKIP_TO_START, OVERFLOW, DIVISION_BY_ZERO, FUNCTION_FAILED = range(7)
 
 # What a search returns instead of the end of a match.
 NO_MATCH, STOPPED, NEEDS_ROOM, NEEDS_PATHS, UNDECIDED = -1, -2, -3, -4, -5

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from trellis.kernels.arrays import Bools, Matches, Track, Work
+from trellis.kernels.arrays import Bools, Matches, Stack, Track, Work
+from trellis.kernels.decimals import LIMBS
 
 __all__ = ["in_order", "longer_paths", "more_room", "new_matches", "new_track", "new_work"]
 
@@ -12,10 +13,16 @@ __all__ = ["in_order", "longer_paths", "more_room", "new_matches", "new_track", 
 _MEMO_LIMIT = 1 << 20
 
 
-def new_track(member: Bools, aggregates: int, longest: int, active: bool) -> Track:
-    """Empty stacks for matches of up to `longest` rows."""
+def new_track(
+    member: Bools, aggregates: int, longest: int, active: bool, *, looks_back: bool = False, wide: bool = False
+) -> Track:
+    """Empty stacks for matches of up to `longest` rows.
+
+    `looks_back`: an aggregate compares with all values before; `wide`: one is of numbers of two words.
+    """
     rows = longest if active else 0
     sets = len(member)
+    distinct = np.empty((aggregates, rows if looks_back else 0), np.int64)
     return Track(
         active,
         member,
@@ -24,8 +31,16 @@ def new_track(member: Bools, aggregates: int, longest: int, active: bool) -> Tra
         np.empty(rows, np.int32),
         np.empty((aggregates, rows), np.int64),
         np.empty((aggregates, rows), np.int64),
+        np.empty((aggregates, rows if wide else 0), np.int64),
         np.empty((aggregates, rows), np.float64),
         np.empty((aggregates, rows), np.float64),
+        distinct,
+        np.empty_like(distinct),
+        distinct.view(np.float64),
+        np.zeros(aggregates, np.int64),
+        np.zeros(aggregates, np.int64),
+        np.zeros(aggregates, np.float64),
+        np.zeros(aggregates, np.bool_),
     )
 
 
@@ -54,9 +69,14 @@ def new_work(longest: int, width: int, key: int, depth: int, by_table: bool, key
         np.zeros(key, np.int64),
         cell,
         cell.view(np.int64),
-        np.zeros(depth, np.int64),
-        np.zeros(depth, np.float64),
-        np.zeros(depth, np.bool_),
+        Stack(
+            np.zeros(depth, np.int64),
+            np.zeros(depth, np.float64),
+            np.zeros(depth, np.bool_),
+            np.zeros(depth, np.int64),
+            np.zeros((4, LIMBS), np.int64),
+            np.zeros(2, np.int64),
+        ),
     )
 
 

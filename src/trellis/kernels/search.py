@@ -43,7 +43,7 @@ from trellis.kernels.arrays import (
 )
 from trellis.kernels.compile import inlined, inner
 from trellis.kernels.expressions import evaluate
-from trellis.kernels.tracking import add_row, cut_rows
+from trellis.kernels.tracking import add_row, compute_arguments, cut_rows
 
 __all__ = ["backtrack", "fill_ends", "fill_unsure", "follow_ends"]
 
@@ -209,6 +209,22 @@ def backtrack(
                     how = conditions.kind[variable]
                     alive = how == o.ALWAYS or (how == o.BIT and conditions.bits[conditions.bit[variable], row])
                     if track.active and (alive or how == o.PROGRAM):
+                        if aggregates.computed:
+                            compute_arguments(
+                                variable,
+                                program,
+                                slots,
+                                places,
+                                aggregates,
+                                row,
+                                start,
+                                low,
+                                high,
+                                match_number,
+                                track,
+                                work.stack,
+                                status,
+                            )
                         add_row(variable, row, start, low, slots, aggregates, track, status)
                     if how == o.PROGRAM and status[0] == o.DONE:
                         alive = evaluate(
@@ -224,9 +240,7 @@ def backtrack(
                             high,
                             match_number,
                             track,
-                            work.vi,
-                            work.vf,
-                            work.vk,
+                            work.stack,
                             status,
                         )
                         if not alive:
@@ -310,7 +324,9 @@ def _remembered(pc: int, row: int, start: int, merging: Merging, window: Window,
             key[n + 2] = work.cell_int[0]
             work.cell_float[0] = track.spread[number, count - 1] if count > 0 else 0.0
             key[n + 3] = work.cell_int[0]
-            n += 4
+            # Only sums of decimals with two words have a second one.
+            key[n + 4] = track.high[number, count - 1] if count > 0 and merging.wide[number] else 0
+            n += 5
         elif number == o.ANY_ROW:
             # The rows of a match lie together: its start tells the first ones, its length the last ones.
             if register == o.FIRST_ROWS:

@@ -9,11 +9,58 @@ from __future__ import annotations
 import numpy as np
 
 from trellis.kernels import opcodes as o
-from trellis.kernels.arrays import Aggregates, Ints, Slots, Track
+from trellis.kernels.arrays import Aggregates, Ints, Places, Program, Slots, Stack, Track
 from trellis.kernels.compile import inlined, inner
-from trellis.kernels.expressions import compare_floats, sum_overflows
+from trellis.kernels.decimals import SUM_OVERFLOWED, compare_words, sum_words
+from trellis.kernels.expressions import compare_floats, evaluate, sum_overflows
 
-__all__ = ["add_row", "cut_rows"]
+__all__ = ["add_row", "compute_arguments", "cut_rows"]
+
+
+@inner
+def compute_arguments(
+    variable: int,
+    program: Program,
+    slots: Slots,
+    places: Places,
+    aggregates: Aggregates,
+    row: int,
+    start: int,
+    low: int,
+    high: int,
+    match_number: int,
+    track: Track,
+    stack: Stack,
+    status: Ints,
+) -> None:
+    """Run the programs of arguments for a row that is about to be mapped to a variable."""
+    track.label[row - low] = variable
+    for number in range(len(aggregates.kind)):
+        if (
+            aggregates.slot[number, variable] == o.COMPUTED
+            and track.member[aggregates.sets[number], variable]
+            and status[0] == o.DONE
+        ):
+            evaluate(
+                aggregates.begin[number],
+                aggregates.end[number],
+                program,
+                slots,
+                places,
+                aggregates,
+                row,
+                start,
+                low,
+                high,
+                match_number,
+                track,
+                stack,
+                status,
+            )
+            track.given_int[number] = stack.ints[0]
+            track.given_high[number] = stack.highs[0]
+            track.given_float[number] = stack.floats[0]
+            track.given_known[number] = stack.known[0]
 
 
 @inner
@@ -54,47 +101,91 @@ def _add_value(
     status: Ints,
 ) -> None:
     n = track.counts[aggregates.sets[number]] - 1
-    tally, whole, real, spread = 0, 0, 0.0, 0.0
+    tally, whole, high, real, spread = 0, 0, 0, 0.0, 0.0
+    kind = aggregates.kind[number]
+    wide = kind >= o.SUM_WIDE
     if n > 0:
         tally = track.tally[number, n - 1]
         whole = track.whole[number, n - 1]
+        if wide:
+            high = track.high[number, n - 1]
         real = track.real[number, n - 1]
         spread = track.spread[number, n - 1]
     slot = aggregates.slot[number, variable]
-    counts = slot == o.EVERY_ROW or (slot >= 0 and slots.known[slot, row])
+    value, value_high, value_real = 0, 0, 0.0
+    counts = slot == o.EVERY_ROW
+    if slot >= 0:
+        counts = slots.known[slot, row]
+        value, value_real = slots.ints[slot, row], slots.floats[slot, row]
+        value_high = slots.ints[slot + 1, row] if aggregates.wide[number] else value >> 63
+    elif slot == o.COMPUTED:
+        counts = track.given_known[number]
+        value, value_high = track.given_int[number], track.given_high[number]
+        value_real = track.given_float[number]
     if counts and aggregates.previous[number] >= 0:
         counts = not _seen(number, row, start, low, slots, aggregates, track)
+    elif counts and aggregates.previous[number] != -1:
+        counts = _is_new(number, tally, value, value_high, value_real, aggregates, track)
     if counts:
-        kind = aggregates.kind[number]
         tally += 1
         if kind == o.SUM_INT:
-            value = slots.ints[slot, row]
             if sum_overflows(whole, value):
                 status[0] = o.OVERFLOW
             whole += value
         elif kind == o.SUM_FLOAT or kind == o.AVG:
-            real += slots.floats[slot, row]
+            real += value_real
         elif kind >= o.VAR_SAMP and kind <= o.STDDEV_POP:
             # Welford: sums of squares would lose the digits of large values.
-            value_real = slots.floats[slot, row]
             delta = value_real - real
             real += delta / tally
             spread += delta * (value_real - real)
         elif kind == o.MIN_INT or kind == o.MAX_INT:
-            value = slots.ints[slot, row]
             if tally == 1 or (value < whole if kind == o.MIN_INT else value > whole):
                 whole = value
                 spread = row
         elif kind == o.MIN_FLOAT or kind == o.MAX_FLOAT:
-            value_real = slots.floats[slot, row]
             order = compare_floats(value_real, real)
             if tally == 1 or (order < 0 if kind == o.MIN_FLOAT else order > 0):
                 real = value_real
                 spread = row
+        elif kind == o.SUM_WIDE:
+            if high != SUM_OVERFLOWED:
+                high, whole, fits = sum_words(high, whole, value_high, value)
+                if not fits:
+                    high = SUM_OVERFLOWED
+        elif kind == o.MIN_WIDE or kind == o.MAX_WIDE:
+            order = compare_words(value_high, value, high, whole)
+            if tally == 1 or (order < 0 if kind == o.MIN_WIDE else order > 0):
+                high, whole = value_high, value
+                spread = row
+    if wide:
+        track.high[number, n] = high
     track.tally[number, n] = tally
     track.whole[number, n] = whole
     track.real[number, n] = real
     track.spread[number, n] = spread
+
+
+@inlined
+def _is_new(
+    number: int, tally: int, value: int, value_high: int, value_real: float, aggregates: Aggregates, track: Track
+) -> bool:
+    """Whether a value differs from all that were counted; then it is remembered.
+
+    A search that turns back finds the values as they were: those that later rows added stand behind.
+    """
+    if aggregates.previous[number] == o.LOOK_BACK_FLOAT:
+        for k in range(tally):
+            if compare_floats(track.distinct_float[number, k], value_real) == 0:
+                return False
+        track.distinct_float[number, tally] = value_real
+        return True
+    for k in range(tally):
+        if track.distinct_int[number, k] == value and track.distinct_high[number, k] == value_high:
+            return False
+    track.distinct_int[number, tally] = value
+    track.distinct_high[number, tally] = value_high
+    return True
 
 
 @inlined

@@ -25,7 +25,8 @@ from trellis.planning.before_match.neighbours import Neighbours, neighbour_colum
 from trellis.planning.before_match.slices import Cut, cut_slices
 from trellis.planning.expressions.columns import Columns
 from trellis.planning.expressions.hoist_slots import has_functions, hoist_slots
-from trellis.planning.expressions.pair_slots import pair_slots, reads_pairs
+from trellis.planning.expressions.pair_slots import pair_slots, reads_number, reads_pairs
+from trellis.planning.expressions.spread_labels import LabelTables, labels_of
 from trellis.planning.expressions.unfailing import Safety
 from trellis.planning.rows.derive_window import derive_window
 from trellis.planning.rows.merge_states import merge_states
@@ -48,6 +49,7 @@ __all__ = [
     "REWRITE_ROWS",
     "RULES",
     "SLICES",
+    "SPREAD_LABELS",
 ]
 
 Split = Mapping[str, Expression]
@@ -75,11 +77,30 @@ def _hoist_slots(split: Split) -> Change[Split] | None:
     return Change(hoisted, f"functions of one row moved to Spark ({', '.join(names)})") if names else None
 
 
-def _pair_slots(split: Split, is_possible: Callable[[Expression], bool]) -> Change[Split] | None:
-    paired = {variable: pair_slots(condition, is_possible) for variable, condition in split.items()}
+def _spread_labels(
+    split: Split, is_possible: Callable[[Expression], bool], tables: LabelTables
+) -> Change[Split] | None:
+    spread, names = dict(split), []
+    for variable, condition in split.items():
+        if labels_of(condition) and not is_possible(condition):
+            spread[variable] = pair_slots(condition, is_possible, tables)
+            names.append(variable)
+    if not names:
+        return None
+    return Change(spread, f"functions of CLASSIFIER() are looked up by variable ({', '.join(names)})")
+
+
+def _pair_slots(split: Split, is_possible: Callable[[Expression], bool], tables: LabelTables) -> Change[Split] | None:
+    paired = {
+        variable: condition if labels_of(condition) else pair_slots(condition, is_possible, tables)
+        for variable, condition in split.items()
+    }
     slow = [variable for variable, condition in paired.items() if reads_pairs(condition)]
-    note = f"functions of two rows computed for all pairs ({', '.join(slow)})" if slow else ""
-    return Change(paired, note)
+    numbered = [variable for variable, condition in paired.items() if reads_number(condition)]
+    notes = [f"functions of two rows computed for all pairs ({', '.join(slow)})"] if slow else []
+    if numbered:
+        notes.append(f"functions of MATCH_NUMBER() computed for the number of each row ({', '.join(numbered)})")
+    return Change(paired, "; ".join(notes))
 
 
 def _merge_states(
@@ -138,6 +159,7 @@ def _slices(cut: Cut, windows: int | None, statistics: RowStatistics | None, row
 REWRITE_ROWS = Rule("rewrite_rows", "patterns that speak of stretches of rows become segment patterns", _rewrite_rows)
 DERIVE_WINDOW = Rule("derive_window", "a bound on the whole match that stands in DEFINE becomes WITHIN", _derive_window)
 HOIST_SLOTS = Rule("hoist_slots", "functions of one row are computed by Spark, as columns", _hoist_slots)
+SPREAD_LABELS = Rule("spread_labels", "functions of CLASSIFIER() that kernels lack become tables", _spread_labels)
 PAIR_SLOTS = Rule("pair_slots", "functions of two rows that kernels lack are computed for all pairs", _pair_slots)
 MERGE_STATES = Rule("merge_states", "search states that nobody can tell apart are searched once", _merge_states)
 PLACE_FILTERS = Rule("place_filters", "conditions between segments are tested as early as possible", _place_filters)
@@ -151,6 +173,7 @@ RULES = (
     REWRITE_ROWS,
     DERIVE_WINDOW,
     HOIST_SLOTS,
+    SPREAD_LABELS,
     PAIR_SLOTS,
     MERGE_STATES,
     PLACE_FILTERS,

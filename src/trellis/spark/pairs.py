@@ -29,6 +29,8 @@ def add_pairs(frame: DataFrame, plan: PairPlan, session: Session) -> DataFrame:
     # A query that reads nothing but keys may have no order at all, and a window must have one.
     number = F.row_number().over(series.orderBy(*(sort or [F.lit(0)]))) - 1
     numbered = named.withColumn(plan.row, number)
+    if not plan.values:
+        return numbered.select(*map(_named, frame.columns), plan.row)
     first = F.struct(plan.row, *map(_named, plan.first))
     # Sorted by number alone: not every type has an order.
     whole = F.array_sort(F.collect_list(first).over(series), lambda a, b: a[plan.row] - b[plan.row])

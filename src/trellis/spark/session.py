@@ -96,7 +96,10 @@ class Session:
         }
         asked = [expression for expression in expressions if expression not in known]
         if asked:
-            if any(isinstance(node, e.Column) and len(node.path) > 1 for asking in asked for node in e.walk(asking)):
+            read = {node.path for asking in asked for node in e.walk(asking) if isinstance(node, e.Column)}
+            if any("__row" in path for path in read):
+                frame = frame.withColumn("__row", F.lit(0))
+            if any(len(path) > 1 for path in read):
                 # A function of two rows: the first one stands in a struct.
                 frame = frame.withColumn("__first", F.struct("*"))
             known.update(zip(asked, self._ask_types(frame, asked), strict=True))

@@ -39,6 +39,8 @@ _MODES = {
 }
 _KINDS = {"always": o.ALWAYS, "spark": o.BIT, "bit": o.BIT, "kernel": o.PROGRAM}
 
+_CODED = ("code", "pair code")
+
 # Beyond this a table of ends would take more memory than the rows it speeds up.
 _TABLE_BYTES = 1 << 29
 
@@ -60,6 +62,8 @@ class RowMatcher:
         self.measure_aggregates = loading.load_aggregates(plan.measure_aggregates, plan.measure_sets, len(variables))
         self.measure_final = np.array([spec.final for spec in plan.measure_aggregates], np.bool_)
         self.tracked = any(condition.where == "kernel" for condition in plan.conditions)
+        self.looks_back = any(spec.previous < -1 for spec in plan.aggregates)
+        self.wide = any(spec.kind >= o.SUM_WIDE for spec in plan.aggregates)
         self.code = np.array(plan.program.code, np.int32).reshape(len(plan.program.code), 3)
         texts = [text for _, text in plan.program.strings]
         self.constants = list(dict.fromkeys([*texts, *variables])) if self._uses_strings() else []
@@ -209,7 +213,9 @@ class RowMatcher:
         plan = self.plan
         matches = new_matches(chunk.table.num_rows)
         window = loading.load_window(chunk, plan.window)
-        track = new_track(self.member, len(plan.aggregates), longest, self.tracked)
+        track = new_track(
+            self.member, len(plan.aggregates), longest, self.tracked, looks_back=self.looks_back, wide=self.wide
+        )
         width = len(plan.instructions)
         ends = np.empty((longest + 1 if by_table else 1, width), np.int32)
         unsure = np.empty((longest + 1 if by_table and (edges.last < 0).any() else 1, width), np.bool_)
@@ -305,14 +311,14 @@ class RowMatcher:
 
     def _uses_strings(self) -> bool:
         plan = self.plan
-        coded = any(source.held == "code" for source in (*plan.slots, *plan.measure_slots))
+        coded = any(source.held in _CODED for source in (*plan.slots, *plan.measure_slots))
         return coded or bool(plan.program.strings) or any(row[0] == o.LABEL for row in plan.program.code)
 
     def _dictionary(self, chunk: Chunk) -> loading.Dictionary | None:
         if not self._uses_strings():
             return None
         sources = (*self.plan.slots, *self.plan.measure_slots)
-        columns = dict.fromkeys(source.column for source in sources if source.held == "code")
+        columns = dict.fromkeys(source.column for source in sources if source.held in _CODED)
         return loading.Dictionary(chunk, list(columns), self.constants)
 
     def _check(self, status: Ints, chunk: Chunk) -> None:
@@ -337,6 +343,11 @@ class RowMatcher:
                 return DataError(
                     f"{skip} would find the match at {where} again and again: it leads to its first row.",
                     cure="Skip to a later variable, or use SKIP TO NEXT ROW.",
+                )
+            case o.FUNCTION_FAILED:
+                return DataError(
+                    f"A function of CLASSIFIER() fails at {where} for the variable that it finds.",
+                    cure="Guard it with CASE WHEN CLASSIFIER() IN (...), or with try_cast and its like.",
                 )
             case o.DIVISION_BY_ZERO:
                 return DataError(f"A condition divides by zero at {where}.", cure="Guard it with NULLIF(divisor, 0).")

@@ -37,6 +37,10 @@ _NO_AGGREGATES = Aggregates(
     np.zeros((0, 1), np.int32),
     np.zeros((0, 1), np.int32),
     np.zeros(0, np.int32),
+    np.zeros(0, np.bool_),
+    np.zeros(0, np.int64),
+    np.zeros(0, np.int64),
+    False,
 )
 
 

@@ -22,6 +22,7 @@ from trellis.analysis.paths import is_anchored, least_rows, most_rows
 from trellis.planning.before_match.bucket_keys import bucket_key
 from trellis.planning.expressions.columns import Columns
 from trellis.planning.expressions.hoist_slots import may_fail
+from trellis.planning.expressions.slots import plain
 
 __all__ = ["Cut", "cut_of", "cut_slices", "least_buckets", "slice_columns", "slice_tasks", "sliced_by"]
 
@@ -91,7 +92,7 @@ def _may_overflow(node: Expression, columns: Columns) -> bool:
     """Whether a node adds up exact numbers of many rows."""
     if not isinstance(node, e.BoundAggregate) or node.function not in ("sum", "avg", "mean"):
         return False
-    types = [columns.type_of(part) for part in node.arguments]
+    types = [columns.type_of(plain(part)) for part in node.arguments]
     return not all(type_ is not None and type_.is_float for type_ in types)
 
 
@@ -105,7 +106,7 @@ def _may_fail_in_search(node: Expression, columns: Columns) -> bool:
     if not isinstance(node, e.Operator) or node.symbol not in ("+", "-", "*"):
         return False
     values = [part for part in e.walk(node) if isinstance(part, e.At)]
-    types = [columns.type_of(part.value) for part in values]
+    types = [columns.type_of(plain(part.value)) for part in values]
     return len({part.place for part in values}) > 1 and not all(type_ is not None and type_.is_float for type_ in types)
 
 

@@ -93,7 +93,6 @@ def _steps(plan: Plan) -> list[str]:
         ("Project", ", ".join(projected) or "nothing"),
     ]
     first = "   " * (len(steps) + 1)
-    pairs = () if plan.pairs is None else plan.pairs.values
     summary, details = _search(scan)
     return [
         f"Finish    {', '.join(_finished(plan, names))}",
@@ -101,10 +100,18 @@ def _steps(plan: Plan) -> list[str]:
         f"+- Match     {summary}",
         *(f"   |         {line}" for line in details),
         *(f"{'   ' * depth}+- {step:<9} {text}" for depth, (step, text) in enumerate(steps, 1)),
-        *(f"{first}+- Pairs     {value}: for all pairs of rows, slow" for _, value in pairs),
+        *(f"{first}+- {step}" for step in _pairs(plan)),
         *([] if plan.before.keep is None else [f"{first}+- Keep      {plan.before.keep}"]),
         *([] if plan.before.prefilter is None else [f"{first}+- Prefilter {plan.before.prefilter}"]),
     ]
+
+
+def _pairs(plan: Plan) -> list[str]:
+    if plan.pairs is None:
+        return []
+    if not plan.pairs.values:
+        return ["Number    rows of each series"]
+    return [f"Pairs     {value}: for all pairs of rows, slow" for _, value in plan.pairs.values]
 
 
 def _nulls(first: bool) -> str:

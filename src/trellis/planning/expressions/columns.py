@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from trellis.algebra.expression import Expression
 from trellis.analysis.source import TypesOf
-from trellis.analysis.types import Type, type_from_spark
+from trellis.analysis.types import MOST_DIGITS, NARROW_DIGITS, Type, type_from_spark
 from trellis.errors import UnsupportedError
 
 __all__ = ["Columns"]
@@ -37,17 +37,21 @@ class Columns:
         """The kernel type of an expression, None if kernels cannot hold it."""
         return type_from_spark(self.type_text(expression))
 
-    def require_type(self, expression: Expression) -> Type:
-        """As `type_of`, with an error where kernels cannot hold the type."""
-        found = self.type_of(expression)
+    def require_type(self, expression: Expression, digits: int = NARROW_DIGITS) -> Type:
+        """As `type_of`, with an error where kernels cannot hold the type; `digits` are those of decimals."""
+        text = self.type_text(expression)
+        found = type_from_spark(text, digits)
         if found is None:
-            text = self.type_text(expression)
             raise UnsupportedError(
                 f"A condition between rows cannot hold the type {text} of {expression}.",
                 cure="Cast it, for example to DOUBLE, DECIMAL(18, s), BIGINT, STRING or TIMESTAMP.",
                 span=expression.span,
             )
         return found
+
+    def held_type(self, expression: Expression) -> Type:
+        """As `require_type`, with decimals of all lengths: what conditions of rows can hold."""
+        return self.require_type(expression, MOST_DIGITS)
 
     def project(self, expression: Expression) -> str:
         """The name of the projected column of an expression."""

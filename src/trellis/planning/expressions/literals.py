@@ -6,7 +6,7 @@ import re
 from decimal import Decimal
 
 from trellis.algebra.literals import interval_micros, read_number
-from trellis.analysis.types import Kind, Type
+from trellis.analysis.types import MOST_DIGITS, Kind, Type
 
 __all__ = ["read_literal"]
 
@@ -33,15 +33,19 @@ def _number(text: str) -> tuple[Type, int | float | None] | None:
     match read_number(text):
         case int() as whole:
             bits = _SUFFIX_BITS.get(text[-1], 32 if whole < 2**31 else 64)
-            return (Type(Kind.INTEGER, bits), whole) if whole < 2**63 else None
+            if whole < 2**63:
+                return Type(Kind.INTEGER, bits), whole
+            digits = len(str(whole))
+            return (Type(Kind.DECIMAL, precision=digits), whole) if digits <= MOST_DIGITS and text.isdigit() else None
         case float() as real:
             return Type(Kind.FLOAT, 32 if text.endswith("F") else 64), real
         case Decimal() as exact:
             scale = max(-int(exact.as_tuple().exponent), 0)
             digits = max(len(exact.as_tuple().digits), scale)
-            if digits > 18:
+            if digits > MOST_DIGITS:
                 return None
-            return Type(Kind.DECIMAL, precision=digits, scale=scale), int(exact.scaleb(scale))
+            # Python's own arithmetic of decimals would round to 28 digits.
+            return Type(Kind.DECIMAL, precision=digits, scale=scale), int(f"{exact:f}".replace(".", ""))
         case None:
             return None
 

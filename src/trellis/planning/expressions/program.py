@@ -12,18 +12,23 @@ from trellis.algebra import expression as e
 from trellis.algebra.automaton import AggregateSpec
 from trellis.algebra.expression import Expression, Place
 from trellis.algebra.scan import ProgramSpec
-from trellis.analysis.types import Kind, Type, as_decimal, bounds_of, common_type
+from trellis.analysis.types import MOST_DIGITS, NARROW_DIGITS, Kind, Type, as_decimal, bounds_of
 from trellis.errors import BindingError, UnsupportedError
 from trellis.kernels import opcodes as o
 from trellis.planning.expressions.columns import Columns
 from trellis.planning.expressions.literals import read_literal
 from trellis.planning.expressions.operators import ARITHMETIC, COMPARISONS, FLOAT_FUNCTIONS, TESTS
-from trellis.planning.expressions.slots import SlotTable
+from trellis.planning.expressions.slots import SlotTable, aggregate_kind, is_computed
 from trellis.planning.expressions.typing_rules import BOOLEAN, DOUBLE, INSTANTS, TypingRules, mismatch, unsupported
 
 __all__ = ["ProgramBuilder"]
 
 _DAY = 86_400_000_000
+_LONG = Type(Kind.INTEGER)
+# Whole numbers of so many digits are floats, exactly; a quotient by a power of ten is then the nearest float.
+_FLOAT_DIGITS = 15
+# Spark divides to so many digits behind the point, and rounds that.
+_QUOTIENT_SCALE = 39
 _COALESCE = ("coalesce", "nvl", "ifnull")
 
 
@@ -39,6 +44,7 @@ class ProgramBuilder:
     ints: list[int] = field(default_factory=list)
     floats: list[float] = field(default_factory=list)
     strings: list[tuple[int, str]] = field(default_factory=list)
+    arguments: dict[e.BoundAggregate, tuple[int, int]] = field(default_factory=dict)
     depth: int = 1
     _level: int = 0
 
@@ -46,9 +52,15 @@ class ProgramBuilder:
         """Append the program of a condition; where it begins and ends."""
         if self.infer(condition).kind not in (Kind.BOOLEAN, Kind.NULL):
             raise BindingError(f"The condition is not a truth value: {condition}.", span=condition.span)
+        for node in e.walk(condition):
+            if isinstance(node, e.BoundAggregate) and is_computed(node):
+                self._argument(node)
+        return self._program(condition, BOOLEAN)
+
+    def _program(self, expression: Expression, wanted: Type) -> tuple[int, int]:
         begin = len(self.code)
         self._level = 0
-        self.emit(condition, BOOLEAN)
+        self.emit(expression, wanted)
         return begin, len(self.code)
 
     def finish(self, lenient: bool) -> ProgramSpec:
@@ -59,7 +71,11 @@ class ProgramBuilder:
 
     def infer(self, expression: Expression) -> Type:
         """The type of an expression between rows."""
-        return TypingRules(self.columns, self.slots).infer(expression)
+        return self._rules.infer(expression)
+
+    @property
+    def _rules(self) -> TypingRules:
+        return TypingRules(self.columns, self.slots)
 
     # Instructions.
 
@@ -81,9 +97,7 @@ class ProgramBuilder:
             case e.MatchNumber():
                 self._push(o.MATCH_NUMBER)
             case e.BoundAggregate():
-                spec, type_ = self.slots.aggregate(expression, self.columns)
-                number = self.aggregates.setdefault(spec, len(self.aggregates))
-                self._push(o.AGGREGATE_FLOAT if type_.is_float else o.AGGREGATE_INT, number)
+                self._emit_aggregate(expression, have)
             case e.Operator():
                 self._emit_operator(expression, have)
             case e.Case(branches=branches, otherwise=otherwise):
@@ -98,8 +112,47 @@ class ProgramBuilder:
         """The number of a place."""
         return self.places.setdefault(place, len(self.places))
 
+    def _emit_aggregate(self, node: e.BoundAggregate, have: Type) -> None:
+        spec = self.aggregate(node)
+        number = self.aggregates.setdefault(spec, len(self.aggregates))
+        is_mean = node.function in ("avg", "mean") and have.kind is Kind.DECIMAL
+        wide = spec.kind == o.SUM_WIDE or (have.is_wide and not is_mean)
+        self._push(o.AGGREGATE_FLOAT if have.is_float else o.AGGREGATE_WIDE if wide else o.AGGREGATE_INT, number)
+        if is_mean:
+            # The sum, divided by how many values there are.
+            scale = aggregate_kind(replace(node, function="sum"), node.arguments, self._rules.of_argument)[1].scale
+            if not wide:
+                self._apply(o.WIDEN)
+            self._emit_aggregate(replace(node, function="count"), _LONG)
+            self._apply(o.WIDEN)
+            self._emit_decimal("/", Type(Kind.DECIMAL, scale=scale), Type(Kind.DECIMAL), have)
+
+    def aggregate(self, node: e.BoundAggregate) -> AggregateSpec:
+        """How a kernel computes an aggregate."""
+        if not is_computed(node):
+            return self.slots.aggregate(node, self.columns)[0]
+        argument = self._rules.of_argument(node.arguments[-1])
+        kind, _ = aggregate_kind(node, node.arguments, self._rules.of_argument)
+        return self.slots.computed(node, kind, argument, *self._argument(node), self.columns)
+
+    def _argument(self, node: e.BoundAggregate) -> tuple[int, int]:
+        """Where the program of an argument begins and ends; it stands before the condition that needs it."""
+        if node not in self.arguments:
+            kind, _ = aggregate_kind(node, node.arguments, self._rules.of_argument)
+            argument = node.arguments[-1]
+            wanted = self.infer(argument)
+            if kind in (o.SUM_FLOAT, o.AVG) or o.VAR_SAMP <= kind <= o.STDDEV_POP:
+                wanted = DOUBLE
+            elif kind == o.SUM_WIDE:
+                wanted = replace(wanted, precision=MOST_DIGITS)
+            self.arguments[node] = self._program(argument, wanted)
+        return self.arguments[node]
+
     def _emit_slot(self, slot: e.At, have: Type) -> None:
-        load = o.LOAD_FLOAT if have.is_float else o.LOAD_INT
+        if isinstance(slot.value, e.Literal) and slot.place != Place() and read_literal(slot.value.text) is not None:
+            self._emit_present(slot.value, slot.place)
+            return
+        load = o.LOAD_FLOAT if have.is_float else o.LOAD_WIDE if have.is_wide else o.LOAD_INT
         number = self.slots.add(slot.value, have, self.columns)
         if slot.absent is None:
             self._push(load, number, self.place(slot.place))
@@ -112,6 +165,17 @@ class ProgramBuilder:
         self._land(missing)
         self.columns.types.setdefault(slot.absent, self.columns.type_text(slot.value))
         self._push(load, self.slots.add(slot.absent, have, self.columns), self.place(Place()))
+        self._land(end)
+
+    def _emit_present(self, value: e.Literal, place: Place) -> None:
+        """A literal, NULL where the row does not exist: no column is needed."""
+        self._push(o.PRESENT, b=self.place(place))
+        missing = self._jump(o.GO_UNLESS_TRUE)
+        self._emit_literal(value, value.text)
+        end = self._jump(o.GO)
+        self._level -= 1
+        self._land(missing)
+        self._push(o.CONST_NULL)
         self._land(end)
 
     def _emit_pair(self, pair: e.Pair, have: Type) -> None:
@@ -129,6 +193,12 @@ class ProgramBuilder:
         ends.append(self._jump(o.GO))
         self._level -= 1
         self._land(missing)
+        if pair.first.numbered:
+            # That row exists always.
+            self.columns.types.setdefault(pair.second_missing, self.columns.type_text(pair.value))
+            self._emit_slot(e.At(pair.second_missing, pair.first), have)
+            self._land(ends[0])
+            return
         for place, value in alone:
             self._push(o.PRESENT, b=self.place(place))
             missing = self._jump(o.GO_UNLESS_TRUE)
@@ -146,9 +216,9 @@ class ProgramBuilder:
     def _emit_literal(self, expression: e.Literal, text: str) -> None:
         literal = read_literal(text)
         if literal is None:
-            self._emit_slot(e.At(expression, Place()), self.columns.require_type(expression))
+            self._emit_slot(e.At(expression, Place()), self.columns.held_type(expression))
             return
-        _, value = literal
+        type_, value = literal
         if value is None:
             self._push(o.CONST_NULL)
         elif isinstance(value, float):
@@ -157,6 +227,11 @@ class ProgramBuilder:
             self.strings.append((len(self.ints), value))
             self.ints.append(0)
             self._push(o.CONST_INT, len(self.ints) - 1)
+        elif type_.is_wide:
+            # The first word counts without a sign.
+            low = value & (2**64 - 1)
+            self._push(o.CONST_WIDE, self._int(low - 2**64 if low >= 2**63 else low))
+            self._int(value >> 64)
         else:
             self._push(o.CONST_INT, self._int(value))
 
@@ -192,41 +267,43 @@ class ProgramBuilder:
             self._emit_comparison(operator)
         elif symbol == "NEG":
             self.emit(operands[0], have)
-            self._apply(o.NEGATE_FLOAT if have.is_float else o.NEGATE_INT)
+            self._apply(o.NEGATE_FLOAT if have.is_float else o.NEGATE_WIDE if have.is_wide else o.NEGATE_INT)
             self._check_range(have)
         else:
             self._emit_arithmetic(operator, have)
 
     def _emit_comparison(self, operator: e.Operator) -> None:
         left, right = operator.operands
-        common = common_type(self.infer(left), self.infer(right))
+        common = self._rules.common(self.infer(left), self.infer(right))
         if common is None:
             raise mismatch(operator, self.infer(left), self.infer(right))
+        # Decimals that are held in one word are compared in one, even if their common type has more digits.
+        narrow = common.kind is Kind.DECIMAL and not any(self.infer(side).is_wide for side in (left, right))
+        wide = common.is_wide and not narrow
         for side in (left, right):
             have = self.infer(side)
-            scaled = common.kind is Kind.DECIMAL and common.scale > have.scale
-            self.emit(side, have if scaled else common)
-            if scaled:
+            self.emit(side, have if narrow else common)
+            if narrow and common.scale > have.scale:
                 # If this side leaves int64, it is beyond everything that the other side can hold: it may be cut.
                 self.code.append((o.SCALE_INT, self._int(10 ** (common.scale - have.scale)), 1))
         if operator.symbol == "<=>":
-            self._pop(o.SAME_FLOAT if common.is_float else o.SAME_INT)
+            self._pop(o.SAME_FLOAT if common.is_float else o.SAME_WIDE if wide else o.SAME_INT)
         else:
-            compare = o.COMPARE_FLOAT if common.is_float else o.COMPARE_INT
+            compare = o.COMPARE_FLOAT if common.is_float else o.COMPARE_WIDE if wide else o.COMPARE_INT
             self._pop(compare, COMPARISONS[operator.symbol])
 
     def _emit_arithmetic(self, operator: e.Operator, have: Type) -> None:
         left, right = operator.operands
         left_type, right_type = self.infer(left), self.infer(right)
         if have.is_number and have.kind is not Kind.DECIMAL:
-            wanted = have if operator.symbol != "DIV" else common_type(left_type, right_type) or have
+            wanted = have if operator.symbol != "DIV" else self._rules.common(left_type, right_type) or have
+            if wanted.is_wide:
+                raise unsupported(operator)
             self.emit(left, wanted)
             self.emit(right, wanted)
         elif have.kind is Kind.DECIMAL:
-            for side in (left, right):
-                natural = as_decimal(self.infer(side)) if self.infer(side).is_number else have
-                wanted = natural if operator.symbol == "*" else replace(have, precision=18)
-                self.emit(side, wanted)
+            self._emit_decimals(operator, have)
+            return
         else:
             self.emit(left, left_type)
             self.emit(right, right_type)
@@ -237,6 +314,38 @@ class ProgramBuilder:
         if left_type.kind is Kind.DATE and right_type.kind is Kind.DATE:
             self._apply(o.SCALE_INT, self._int(_DAY))
         self._check_range(have)
+
+    def _emit_decimals(self, operator: e.Operator, have: Type) -> None:
+        """An operation on decimals: in one word if that holds the operands and the result, else in two."""
+        symbol = operator.symbol
+        types = [self._rules.decimal_operand(side) for side in operator.operands]
+        scale = max(type_.scale for type_ in types)
+        exact = sum(type_.scale for type_ in types) if symbol == "*" else scale
+        digits = [type_.precision + (0 if symbol == "*" else scale - type_.scale) for type_ in types]
+        narrow = symbol != "/" and have.scale == exact and max(*digits, have.precision) <= NARROW_DIGITS
+        for side, type_, count in zip(operator.operands, types, digits, strict=True):
+            if narrow:
+                self.emit(side, type_ if symbol == "*" else Type(Kind.DECIMAL, precision=count, scale=scale))
+            else:
+                self.emit(side, replace(type_, precision=MOST_DIGITS))
+        if narrow:
+            self._pop(ARITHMETIC[symbol][0])
+        else:
+            self._emit_decimal(symbol, types[0], types[1], have)
+
+    def _emit_decimal(self, symbol: str, left: Type, right: Type, have: Type) -> None:
+        """An operation on two numbers of two words; Spark computes exactly, or to 39 digits, and rounds then."""
+        match symbol:
+            case "*":
+                up, scale = (0, 0), left.scale + right.scale
+            case "/":
+                # A quotient of whole numbers has the digits behind the point that the dividend has more.
+                up, scale = (_QUOTIENT_SCALE - left.scale + right.scale, 0), _QUOTIENT_SCALE
+            case _:
+                scale = max(left.scale, right.scale)
+                up = (scale - left.scale, scale - right.scale)
+        self.ints.extend((ARITHMETIC[symbol][0], *up, scale - have.scale, have.precision))
+        self._pop(o.DECIMAL, len(self.ints) - 5)
 
     def _emit_case(
         self, branches: list[tuple[Expression, Expression]], otherwise: Expression | None, have: Type
@@ -257,7 +366,9 @@ class ProgramBuilder:
             self._land(end)
 
     def _emit_call(self, function: str, arguments: tuple[Expression, ...], have: Type) -> None:
-        if function in _COALESCE:
+        if function == "raise_error":
+            self._push(o.FAIL)
+        elif function in _COALESCE:
             ends = []
             for argument in arguments[:-1]:
                 self.emit(argument, have)
@@ -266,11 +377,12 @@ class ProgramBuilder:
             for end in ends:
                 self._land(end)
         elif function in ("least", "greatest"):
-            smaller = (o.SMALLER_FLOAT, o.SMALLER_INT) if function == "least" else (o.LARGER_FLOAT, o.LARGER_INT)
+            choose = {"least": (o.SMALLER_FLOAT, o.SMALLER_WIDE, o.SMALLER_INT)}
+            real, wide, whole = choose.get(function, (o.LARGER_FLOAT, o.LARGER_WIDE, o.LARGER_INT))
             for number, argument in enumerate(arguments):
                 self.emit(argument, have)
                 if number > 0:
-                    self._pop(smaller[0] if have.is_float else smaller[1])
+                    self._pop(real if have.is_float else wide if have.is_wide else whole)
         elif function == "nullif":
             equal = e.Operator("=", (arguments[0], arguments[1]))
             self._emit_case([(equal, e.Literal("NULL"))], arguments[0], have)
@@ -278,7 +390,7 @@ class ProgramBuilder:
             self._emit_case([(arguments[0], arguments[1])], arguments[2], have)
         elif function == "abs":
             self.emit(arguments[0], have)
-            self._apply(o.ABS_FLOAT if have.is_float else o.ABS_INT)
+            self._apply(o.ABS_FLOAT if have.is_float else o.ABS_WIDE if have.is_wide else o.ABS_INT)
         elif function in ("floor", "ceil", "ceiling"):
             self.emit(arguments[0], DOUBLE)
             self._apply(o.FUNCTION, o.FLOOR if function == "floor" else o.CEIL)
@@ -301,15 +413,34 @@ class ProgramBuilder:
         match (have.kind, wanted.kind):
             case (Kind.INTEGER, Kind.FLOAT):
                 self._apply(o.TO_FLOAT)
-            case (Kind.DECIMAL, Kind.FLOAT):
+            case (Kind.DECIMAL, Kind.FLOAT) if have.precision <= _FLOAT_DIGITS:
                 self._apply(o.UNSCALE, self._float(10.0**have.scale))
+            case (Kind.DECIMAL, Kind.FLOAT):
+                if not have.is_wide:
+                    self._apply(o.WIDEN)
+                self._apply(o.WIDE_TO_FLOAT, have.scale)
             case (Kind.INTEGER | Kind.DECIMAL, Kind.DECIMAL):
-                if wanted.scale > have.scale:
-                    self._apply(o.SCALE_INT, self._int(10 ** (wanted.scale - have.scale)))
+                self._rescale(have, wanted)
             case (Kind.DECIMAL, Kind.INTEGER):  # DIV of decimals
                 raise unsupported(expression)
             case _:
                 raise mismatch(expression, have, wanted)
+
+    def _rescale(self, have: Type, wanted: Type) -> None:
+        """A whole number or a decimal as another type of decimal."""
+        natural = as_decimal(have)
+        up = max(0, wanted.scale - natural.scale)
+        down = max(0, natural.scale - wanted.scale)
+        fits = not down and wanted.precision - wanted.scale >= natural.precision - natural.scale
+        if fits and not wanted.is_wide:
+            if up:
+                self._apply(o.SCALE_INT, self._int(10**up))
+            return
+        if not have.is_wide:
+            self._apply(o.WIDEN)
+        if up or not fits:
+            self.ints.extend((up, down, wanted.precision))
+            self._apply(o.RESCALE, len(self.ints) - 3)
 
     def _cast_slot(self, expression: Expression, wanted: Type) -> Expression:
         """A date beside a timestamp is cast by Spark, which knows the time zone of the session."""

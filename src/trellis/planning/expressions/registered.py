@@ -47,10 +47,14 @@ def _marked(expression: Expression, asked: Iterator[e.Call], is_registered: Call
 
 
 def _around(condition: Expression) -> Iterator[e.Call]:
-    """The calls around values of other rows than the current one."""
+    """The calls around values of other rows than the current one, and around labels, which such rows may lack."""
     for node in e.walk(condition):
-        if isinstance(node, e.Call) and any(isinstance(part, e.At) and part.place != Place() for part in e.walk(node)):
+        if isinstance(node, e.Call) and any(map(_may_lack, e.walk(node))):
             yield node
+
+
+def _may_lack(part: Expression) -> bool:
+    return isinstance(part, (e.ClassifierAt, e.Classifier)) or (isinstance(part, e.At) and part.place != Place())
 
 
 def _inside(measure: Expression) -> Iterator[e.Call]:

@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from trellis.algebra import expression as e
 from trellis.algebra.automaton import AggregateSpec
 from trellis.algebra.expression import Expression
 from trellis.algebra.scan import SlotSource
-from trellis.analysis.types import Kind, Type
+from trellis.analysis.types import MOST_DIGITS, Kind, Type
 from trellis.errors import UnsupportedError
 from trellis.kernels import opcodes as o
 from trellis.planning.expressions.columns import Columns
 
-__all__ = ["IN_KERNEL", "SlotTable", "cast", "filtered_arguments", "labelled"]
+__all__ = [
+    "SlotTable",
+    "aggregate_kind",
+    "cast",
+    "filtered_arguments",
+    "is_between",
+    "is_computed",
+    "is_in_kernel",
+    "labelled",
+    "plain",
+]
 
 _SPREAD = {
     "stddev": o.STDDEV_SAMP,
@@ -26,11 +37,17 @@ _SPREAD = {
 }
 _LEAST = ("min", "min_by", "bool_and", "every")
 _GREATEST = ("max", "max_by", "bool_or", "any", "some")
-IN_KERNEL = frozenset((*_SPREAD, *_LEAST, *_GREATEST, "count", "count_if", "sum", "avg", "mean"))
+_IN_KERNEL = frozenset((*_SPREAD, *_LEAST, *_GREATEST, "any_value", "count", "count_if", "sum", "avg", "mean"))
 """The aggregates that kernels compute, of the types that they hold."""
 
 _DOUBLE = Type(Kind.FLOAT)
 _LONG = Type(Kind.INTEGER)
+
+
+def is_in_kernel(node: e.BoundAggregate) -> bool:
+    """Whether kernels have an aggregate, for the types that they hold; `any_value(x, TRUE)` looks for a value."""
+    looks = node.function == "any_value" and len(node.arguments) > 1
+    return node.function in _IN_KERNEL and not node.order and not node.nulls and not looks
 
 
 @dataclass(slots=True)
@@ -43,18 +60,20 @@ class SlotTable:
 
     def add(self, value: Expression, type_: Type, columns: Columns) -> int:
         """The number of the slot that holds an expression."""
-        held = "float" if type_.is_float else "code" if type_.kind is Kind.STRING else "int"
-        return self._number(SlotSource(columns.ship(value), held))
+        column = columns.ship(value)
+        if type_.is_wide:
+            number = self._number(SlotSource(column, "low"))
+            self._number(SlotSource(column, "high"))
+            return number
+        return self._number(SlotSource(column, _held(type_)))
 
     def add_pair(self, pair: e.Pair, columns: Columns) -> int:
         """The number of the slot that holds the values of pairs of rows."""
         type_ = columns.require_type(pair.value)
-        if type_.kind is Kind.STRING:
-            raise UnsupportedError("A text made of two rows must be compared there and then.", span=pair.span)
         name = self.pairs.setdefault(pair.value, f"__pair{len(self.pairs)}")
         column = e.Column((name,))
         columns.types.setdefault(column, f"array<{columns.type_text(pair.value)}>")
-        return self._number(SlotSource(columns.ship(column), "pair float" if type_.is_float else "pair int"))
+        return self._number(SlotSource(columns.ship(column), f"pair {_held(type_)}"))
 
     def aggregate(
         self, node: e.BoundAggregate, columns: Columns, *, in_condition: bool = True
@@ -64,74 +83,119 @@ class SlotTable:
         In a condition the kernel gives the value of MAX_BY itself, in a measure the row that holds it.
         """
         function = node.function
-        if function not in IN_KERNEL or node.order or node.nulls:
+        if not is_in_kernel(node):
             raise UnsupportedError(
                 f"The aggregate {function} cannot be computed while a match is searched.",
-                cure=f"DEFINE knows {', '.join(sorted(IN_KERNEL))}; others stand in MEASURES.",
+                cure=f"DEFINE knows {', '.join(sorted(_IN_KERNEL))}; others stand in MEASURES.",
                 span=node.span,
             )
         arguments = filtered_arguments(node, columns)
-        kind, type_ = self._kind(node, arguments, columns, in_condition)
+        kind, type_ = aggregate_kind(
+            node, arguments, lambda value: columns.held_type(plain(value)), in_condition=in_condition
+        )
         measured = arguments[-1] if function in ("max_by", "min_by") else arguments[0] if arguments else None
         slots: tuple[int, ...]
         if measured is None:
             slots = (o.EVERY_ROW,) * len(self.variables)
         else:
-            slots = tuple(self._argument(labelled(measured, name), kind, columns) for name in self.variables)
-        second: tuple[int, ...] = ()
-        if function in ("max_by", "min_by") and in_condition:
-            values = [labelled(arguments[0], name) for name in self.variables]
-            second = tuple(self.add(value, columns.require_type(value), columns) for value in values)
+            slots = tuple(self._argument(labelled(measured, name), kind, columns, node) for name in self.variables)
+        second = self.seconds(node, columns) if in_condition else ()
         previous = -1
-        if slots and node.distinct and function in ("count", "sum", "avg", "mean"):
-            if len(set(slots)) > 1:
-                raise UnsupportedError(
-                    "DISTINCT over a value that depends on CLASSIFIER() is not supported.", span=node.span
-                )
+        if slots and _counts_once(node):
             previous = self._number(SlotSource("", "previous", slots[0]))
-        return AggregateSpec(kind, node.variables, slots, second, previous, node.final), type_
+            if len(set(slots)) > 1:
+                float_ = any(source.held == "float" for source, slot in self.sources.items() if slot in slots)
+                previous = o.LOOK_BACK_FLOAT if float_ else o.LOOK_BACK_INT
+        wide = any(source.held == "low" for source, slot in self.sources.items() if slot in slots)
+        return AggregateSpec(kind, node.variables, slots, second, previous, node.final, wide=wide), type_
 
-    def _kind(
-        self, node: e.BoundAggregate, arguments: tuple[Expression, ...], columns: Columns, in_condition: bool
-    ) -> tuple[int, Type]:
-        function = node.function
-        if function in ("count", "count_if"):
-            return o.COUNT, _LONG
-        if function in _SPREAD:
-            return _SPREAD[function], _DOUBLE
-        measured = arguments[-1] if function in ("max_by", "min_by") else arguments[0]
-        type_ = columns.require_type(_plain(measured))
-        if function in ("avg", "mean") and type_.kind is not Kind.DECIMAL:
-            return o.AVG, _DOUBLE
-        if function == "sum" and type_.kind in (Kind.INTEGER, Kind.DECIMAL, Kind.INTERVAL):
-            return o.SUM_INT, Type(type_.kind, precision=18, scale=type_.scale)
-        if function == "sum" and type_.is_float:
-            return o.SUM_FLOAT, _DOUBLE
-        if function in _LEAST or function in _GREATEST:
-            by = function in ("max_by", "min_by") and in_condition
-            value = columns.require_type(_plain(arguments[0])) if by else type_
-            least = function in _LEAST
-            if type_.is_float:
-                return (o.MIN_FLOAT if least else o.MAX_FLOAT), value
-            return (o.MIN_INT if least else o.MAX_INT), value
-        raise UnsupportedError(
-            f"The aggregate {function} of this type is not supported in a condition.",
-            cure="Cast the argument to DOUBLE, or compute it in MEASURES.",
-            span=node.span,
-        )
+    def computed(
+        self, node: e.BoundAggregate, kind: int, argument: Type, begin: int, end: int, columns: Columns
+    ) -> AggregateSpec:
+        """How a kernel computes an aggregate whose argument is a program."""
+        previous = (o.LOOK_BACK_FLOAT if argument.is_float else o.LOOK_BACK_INT) if _counts_once(node) else -1
+        slots = (o.COMPUTED,) * len(self.variables)
+        return AggregateSpec(kind, node.variables, slots, self.seconds(node, columns), previous, False, begin, end)
 
-    def _argument(self, value: Expression, kind: int, columns: Columns) -> int:
+    def seconds(self, node: e.BoundAggregate, columns: Columns) -> tuple[int, ...]:
+        """The slots of the value that MAX_BY and MIN_BY return, for each variable."""
+        if node.function not in ("max_by", "min_by"):
+            return ()
+        values = [labelled(node.arguments[0], name) for name in self.variables]
+        return tuple(self.add(value, columns.held_type(value), columns) for value in values)
+
+    def _argument(self, value: Expression, kind: int, columns: Columns, node: e.BoundAggregate) -> int:
         if kind in (o.AVG, o.SUM_FLOAT) or o.VAR_SAMP <= kind <= o.STDDEV_POP:
             value = cast(value, "DOUBLE", columns)
-        type_ = columns.type_of(value)
-        if type_ is None and kind == o.COUNT:
+        if kind == o.COUNT and not node.distinct and columns.type_of(value) is None:
             # Only whether there is a value matters.
             value = e.Case(((e.Operator("IS NOT NULL", (value,)), e.Literal("TRUE")),))
             columns.types.setdefault(value, "boolean")
-        return self.add(value, columns.require_type(value), columns)
+        return self.add(value, columns.held_type(value), columns)
 
     def _number(self, source: SlotSource) -> int:
         return self.sources.setdefault(source, len(self.sources))
+
+
+def _held(type_: Type) -> str:
+    return "float" if type_.is_float else "code" if type_.kind is Kind.STRING else "int"
+
+
+def is_between(argument: Expression) -> bool:
+    """Whether an argument of an aggregate reads more than the columns and the label of a row."""
+    return any(isinstance(part, (e.At, e.ClassifierAt, e.MatchNumber, e.Pair)) for part in e.walk(argument))
+
+
+def is_computed(node: e.BoundAggregate) -> bool:
+    """Whether the argument of an aggregate is a program."""
+    return any(map(is_between, node.arguments))
+
+
+def aggregate_kind(
+    node: e.BoundAggregate,
+    arguments: tuple[Expression, ...],
+    type_of: Callable[[Expression], Type],
+    *,
+    in_condition: bool = True,
+) -> tuple[int, Type]:
+    """What a kernel does for an aggregate, and the type of its value."""
+    function = node.function
+    if function in ("count", "count_if"):
+        return o.COUNT, _LONG
+    if function in _SPREAD:
+        return _SPREAD[function], _DOUBLE
+    type_ = type_of(arguments[-1] if function in ("max_by", "min_by") else arguments[0])
+    if function in ("sum", "avg", "mean") and type_.kind is Kind.DECIMAL:
+        # Spark's rules: ten more digits for a sum, four more behind the point for a mean of it.
+        total = Type(Kind.DECIMAL, precision=min(MOST_DIGITS, type_.precision + 10), scale=type_.scale)
+        digits, scale = (min(MOST_DIGITS, number + 4) for number in (type_.precision, type_.scale))
+        mean = Type(Kind.DECIMAL, precision=digits, scale=scale)
+        return (o.SUM_WIDE if total.is_wide else o.SUM_INT), (total if function == "sum" else mean)
+    if function in ("avg", "mean"):
+        return o.AVG, _DOUBLE
+    if function == "sum" and type_.kind in (Kind.INTEGER, Kind.INTERVAL):
+        return o.SUM_INT, Type(type_.kind)
+    if function == "sum" and type_.is_float:
+        return o.SUM_FLOAT, _DOUBLE
+    if function in _LEAST or function in _GREATEST:
+        by = function in ("max_by", "min_by") and in_condition
+        value = type_of(arguments[0]) if by else type_
+        least = function in _LEAST
+        if type_.is_float:
+            return (o.MIN_FLOAT if least else o.MAX_FLOAT), value
+        if type_.is_wide:
+            return (o.MIN_WIDE if least else o.MAX_WIDE), value
+        return (o.MIN_INT if least else o.MAX_INT), value
+    raise UnsupportedError(
+        f"The aggregate {function} of this type is not supported in a condition.",
+        cure="Cast the argument to DOUBLE, or compute it in MEASURES.",
+        span=node.span,
+    )
+
+
+def _counts_once(node: e.BoundAggregate) -> bool:
+    """Whether equal values count once, and that matters."""
+    return node.distinct and node.function in ("count", "sum", "avg", "mean")
 
 
 def cast(value: Expression, type_: str, columns: Columns) -> Expression:
@@ -165,7 +229,7 @@ def filtered_arguments(node: e.BoundAggregate, columns: Columns) -> tuple[Expres
 
 def _unsigned(value: Expression, columns: Columns) -> Expression:
     """A float without the sign of zero, which its text would show."""
-    if columns.type_text(labelled(value, "")) not in ("float", "double"):
+    if columns.type_text(plain(value)) not in ("float", "double"):
         return value
     return e.Operator("+", (value, e.Literal("0")))
 
@@ -178,6 +242,12 @@ def labelled(value: Expression, variable: str) -> Expression:
     return e.rebuild(value, lambda child: labelled(child, variable))
 
 
-def _plain(value: Expression) -> Expression:
-    """The value with some name for CLASSIFIER(), to ask for its type."""
-    return labelled(value, "")
+def plain(value: Expression) -> Expression:
+    """The value with some name for CLASSIFIER() and some number for MATCH_NUMBER(), to ask for its type."""
+    match value:
+        case e.Classifier():
+            return labelled(value, "")
+        case e.MatchNumber():
+            return e.Literal("1L")
+        case _:
+            return e.rebuild(value, plain)

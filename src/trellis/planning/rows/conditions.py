@@ -10,20 +10,20 @@ from trellis.algebra import expression as e
 from trellis.algebra.automaton import Condition
 from trellis.algebra.bound import BoundQuery
 from trellis.algebra.expression import Expression, Place
+from trellis.analysis.source import Constant
 from trellis.analysis.types import Kind
 from trellis.errors import BindingError
 from trellis.planning.expressions.columns import Columns
 from trellis.planning.expressions.hoist_slots import hoist_slots, is_constant
 from trellis.planning.expressions.pair_slots import reads_pairs
 from trellis.planning.expressions.program import ProgramBuilder
-from trellis.planning.expressions.slots import SlotTable, labelled
+from trellis.planning.expressions.slots import SlotTable, is_between, labelled
+from trellis.planning.expressions.spread_labels import LabelTables, spread_labels
 from trellis.planning.expressions.typing_rules import NotInKernelError
 from trellis.planning.rows.merge_states import registers_of, sets_of
 from trellis.planning.rows.row_conditions import RowConditions
 from trellis.planning.rule import Firing
-from trellis.planning.rules import HOIST_SLOTS, PAIR_SLOTS
-
-__all__ = ["plan_conditions"]
+from trellis.planning.rules import HOIST_SLOTS, PAIR_SLOTS, SPREAD_LABELS
 
 _CURRENT = Place()
 _BITS = 30
@@ -35,17 +35,27 @@ def plan_conditions(
     rules: Firing,
     *,
     lenient: bool,
+    constant: Constant = lambda _: None,
     settle: Callable[[Expression], Expression] | None = None,
 ) -> RowConditions:
-    """Split every condition into what Spark computes and what kernels compute; `settle` changes what is split."""
-    spread = {name: _spread_labels(condition, bound.variables) for name, condition in bound.conditions}
+    """Split every condition into what Spark computes and what kernels compute.
+
+    `constant` gives the values of expressions that read no row; `settle` changes what is split.
+    """
+    spread = {name: spread_labels(condition, bound.variables, columns) for name, condition in bound.conditions}
     split = rules.apply(HOIST_SLOTS, spread) or {name: _settle(condition) for name, condition in spread.items()}
     written = {} if settle is None else {variable: str(condition) for variable, condition in split.items()}
     if settle is not None:
         split = {variable: settle(condition) for variable, condition in split.items()}
     columns.learn(_values(split))
     slots = SlotTable(bound.variables)
-    split = rules.apply(PAIR_SLOTS, split, lambda part: _is_possible(part, columns, bound.variables)) or split
+    tables = LabelTables(bound.variables, columns, constant)
+
+    def is_possible(part: Expression) -> bool:
+        return _is_possible(part, columns, bound.variables)
+
+    split = rules.apply(SPREAD_LABELS, split, is_possible, tables) or split
+    split = rules.apply(PAIR_SLOTS, split, is_possible, tables) or split
     builder = ProgramBuilder(columns, slots)
     planned = tuple(_plan(variable, split.get(variable), builder, columns) for variable in bound.variables)
     planned = tuple(replace(one, text=written.get(one.variable, one.text)) for one in _pack(planned, split, columns))
@@ -56,7 +66,7 @@ def plan_conditions(
         if condition.where == "kernel":
             expression = split[condition.variable]
             numbers = {
-                node: builder.aggregates[slots.aggregate(node, columns)[0]]
+                node: builder.aggregates[builder.aggregate(node)]
                 for node in e.walk(expression)
                 if isinstance(node, e.BoundAggregate)
             }
@@ -147,34 +157,8 @@ def _values(conditions: Mapping[str, Expression]) -> list[Expression]:
             if isinstance(node, e.At):
                 values.append(node.value)
             elif isinstance(node, e.BoundAggregate):
-                values.extend(labelled(argument, "") for argument in node.arguments)
+                values.extend(labelled(argument, "") for argument in node.arguments if not is_between(argument))
     return values
-
-
-def _spread_labels(expression: Expression, variables: tuple[str, ...]) -> Expression:
-    """A value that depends on the label of its row becomes a choice between the labels."""
-    if isinstance(expression, e.BoundAggregate):
-        return expression
-    if isinstance(expression, e.At):
-        if not any(isinstance(node, e.Classifier) for node in e.walk(expression.value)):
-            return expression
-        place = expression.place
-        branches = tuple(
-            (
-                e.Operator("=", (e.ClassifierAt(place), labelled(e.Classifier(), name))),
-                e.At(labelled(expression.value, name), place, span=expression.span),
-            )
-            for name in variables
-        )
-        return e.Case(branches, e.At(_unlabelled(expression.value), place), span=expression.span)
-    return e.rebuild(expression, lambda child: _spread_labels(child, variables))
-
-
-def _unlabelled(value: Expression) -> Expression:
-    """The value in a row outside the match, whose label is NULL."""
-    if isinstance(value, e.Classifier):
-        return e.Raw(("CAST(NULL AS STRING)",))
-    return e.rebuild(value, _unlabelled)
 
 
 def _settle(expression: Expression) -> Expression:

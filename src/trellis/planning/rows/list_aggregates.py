@@ -24,6 +24,18 @@ def can_list(node: e.BoundAggregate) -> bool:
     return node.function != "any_value" or len(node.arguments) == 1
 
 
+# Whether it is that of a sample, and whether the root is taken.
+_SPREADS = {
+    "std": (True, True),
+    "stddev": (True, True),
+    "stddev_samp": (True, True),
+    "stddev_pop": (False, True),
+    "variance": (True, False),
+    "var_samp": (True, False),
+    "var_pop": (False, False),
+}
+
+
 def finish_list(node: e.BoundAggregate, listed: Expression, type_: str) -> Expression:
     """The aggregate over an array of its values, NULLs included. `type_` is Spark's name of the element type."""
     values = f"filter({listed}, v -> v IS NOT NULL)"
@@ -53,6 +65,13 @@ def finish_list(node: e.BoundAggregate, listed: Expression, type_: str) -> Expre
         case "product":
             product = f"aggregate({values}, CAST(1 AS DOUBLE), (a, v) -> a * CAST(v AS DOUBLE))"
             return e.Raw((f"CASE WHEN {some} THEN {product} END",))
+        case "max_by" | "min_by":
+            # Structs of the order `o` and the value `v`.
+            extreme = "array_max" if node.function == "max_by" else "array_min"
+            return e.Raw((f"{extreme}(filter({values}, v -> v.o IS NOT NULL)).v",))
+        case function if function in _SPREADS:
+            sample, root = _SPREADS[function]
+            return e.Raw((f"CASE WHEN size({values}) > {int(sample)} THEN {_spread(values, sample, root)} END",))
         case "median":
             return _percentile(values, some, e.Literal("0.5D"))
         case "percentile":
@@ -83,6 +102,16 @@ def _average(values: str, type_: str) -> str:
         result = f"DECIMAL({min(38, int(decimal[1]) + 4)}, {min(38, int(decimal[2]) + 4)})"
         return f"CAST({_sum(values, type_)} / size({values}) AS {result})"
     return f"{_sum(values, type_)} / size({values})"
+
+
+def _spread(values: str, sample: bool, root: bool) -> str:
+    """Variance or standard deviation in one pass: count, mean and sum of squared differences (Welford)."""
+    start = "named_struct('n', 0D, 'm', 0D, 's', 0D)"
+    mean = "a.m + (v - a.m) / (a.n + 1D)"
+    squares = "a.s + (v - a.m) * (v - a.m) * a.n / (a.n + 1D)"
+    step = f"(a, v) -> named_struct('n', a.n + 1D, 'm', {mean}, 's', {squares})"
+    variance = f"a.s / (a.n - {int(sample)}D)"
+    return f"aggregate({values}, {start}, {step}, a -> {f'sqrt({variance})' if root else variance})"
 
 
 def _percentile(values: str, some: str, share: Expression) -> Expression:

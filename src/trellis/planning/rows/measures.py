@@ -10,7 +10,7 @@ Every value that stands in a row, and every aggregate, becomes an output column 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from trellis.algebra import expression as e
 from trellis.algebra.automaton import AggregateSpec
@@ -18,11 +18,10 @@ from trellis.algebra.expression import Expression, Place
 from trellis.algebra.plan import GroupedRows
 from trellis.algebra.scan import Gather, Label, ListAggregate, Number, Output, Present, Value
 from trellis.analysis.types import Kind
-from trellis.errors import UnsupportedError
 from trellis.kernels import opcodes as o
 from trellis.planning.expressions.columns import Columns
 from trellis.planning.expressions.hoist_slots import calls_registered, is_cast, may_fail
-from trellis.planning.expressions.slots import IN_KERNEL, SlotTable, filtered_arguments, labelled
+from trellis.planning.expressions.slots import SlotTable, filtered_arguments, is_in_kernel, labelled, plain
 from trellis.planning.rows.grouped_rows import GroupedAggregates
 from trellis.planning.rows.list_aggregates import can_list, finish_list
 
@@ -100,14 +99,13 @@ class Measures:
         return self.grouped.finish(self.slots.variables, self.output)
 
     def _aggregate(self, node: e.BoundAggregate) -> Expression:
-        known = node.function in IN_KERNEL and not node.order and not node.nulls
-        if not known and not can_list(node):
+        if not is_in_kernel(node) and not can_list(node):
             return self.grouped.add(node)
         arguments = filtered_arguments(node, self.columns)
-        if any(isinstance(part, e.MatchNumber) for argument in arguments for part in e.walk(argument)):
-            return self._numbered(node)
         if node.function == "any_value" and node.condition is None:
             return self._value(arguments[0], Place(node.variables, from_first=True, final=node.final))
+        if any(isinstance(part, e.MatchNumber) for argument in arguments for part in e.walk(argument)):
+            return self._numbered(node, arguments)
         if self._should_wait(node, arguments):
             return self._deferred(node, arguments[0])
         if self._in_kernel(node, arguments):
@@ -134,40 +132,35 @@ class Measures:
         return not self.lenient and one and simple and flat and any(may_fail(part) or is_cast(part) for part in parts)
 
     def _deferred(self, node: e.BoundAggregate, argument: Expression) -> Expression:
-        """The aggregate over the rows of the match, as structs of the columns that its argument reads."""
-        columns = tuple(dict.fromkeys(part for part in e.walk(argument) if isinstance(part, e.Column)))
+        """The aggregate over values that Spark computes after the match, of the rows as structs of what is read."""
+        read: list[Expression] = [part for part in e.walk(argument) if isinstance(part, (e.Column, e.Classifier))]
+        fields = dict.fromkeys(read or [e.Literal("TRUE")])
+        names = {part: f"f{number}" for number, part in enumerate(fields)}
+        pieces = tuple(piece for part, name in names.items() for piece in (e.Literal(f"'{name}'"), part))
         rows = self.output(
-            ListAggregate(node.variables, self._for_each_variable(e.Call("struct", columns)), node.final)
+            ListAggregate(node.variables, self._for_each_variable(e.Call("named_struct", pieces)), node.final)
         )
 
         def of_row(part: Expression) -> Expression:
-            return e.Raw((f"r.{part}",)) if isinstance(part, e.Column) else e.rebuild(part, of_row)
-
-        values = e.Raw((f"transform({rows}, r -> {of_row(argument)})",))
-        return finish_list(node, values, self.columns.type_text(argument))
-
-    def _numbered(self, node: e.BoundAggregate) -> Expression:
-        """MATCH_NUMBER() is the same in all rows of a match: only COUNT and extremes of it alone make sense."""
-        if node.arguments == (e.MatchNumber(),) and node.condition is None:
-            rows = self._aggregate(e.BoundAggregate("count", (), node.variables, final=node.final))
-            number = self.output(Number())
-            some = e.Operator(">", (rows, e.Literal("0")))
-            match node.function:
-                case "count" if not node.distinct:
-                    return rows
-                case "min" | "max" | "any_value":
-                    return e.Case(((some, number),))
-                case "sum" if not node.distinct:
-                    return e.Case(((some, e.Operator("*", (rows, number))),))
-                case "avg":
-                    return e.Case(((some, e.Call("double", (number,))),))
+            match part:
+                case e.Column() | e.Classifier():
+                    return e.Raw((f"__r.{names[part]}",))
+                case e.MatchNumber():
+                    return self.output(Number())
                 case _:
-                    pass
-        raise UnsupportedError(
-            "MATCH_NUMBER() inside this aggregate is not supported.",
-            cure="Take MATCH_NUMBER() as a measure and aggregate in the query around.",
-            span=node.span,
-        )
+                    return e.rebuild(part, of_row)
+
+        values = e.Raw(("transform(", rows, ", __r -> ", of_row(argument), ")"))
+        return finish_list(node, values, self.columns.type_text(plain(argument)))
+
+    def _numbered(self, node: e.BoundAggregate, arguments: tuple[Expression, ...]) -> Expression:
+        """An aggregate whose argument reads the number of the match, which is known after the match only."""
+        if node.function in ("max_by", "min_by"):
+            value, order = arguments
+            argument: Expression = e.Call("named_struct", (e.Literal("'o'"), order, e.Literal("'v'"), value))
+            return self._deferred(node, argument)
+        counted = replace(node, function="count") if node.function == "count_if" else node
+        return self._deferred(counted, arguments[0])
 
     def _in_kernel(self, node: e.BoundAggregate, arguments: Sequence[Expression]) -> bool:
         """Whether the kernel can compute it; otherwise Spark does, from the list of values."""

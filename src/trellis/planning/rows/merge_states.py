@@ -55,6 +55,8 @@ def registers_of(
     registers: set[Register] = set()
     for node in e.walk(condition):
         match node:
+            case e.At(place=place) if place.numbered:
+                registers.add(Register(o.MATCH_STATE, 0, 0))
             case e.At(place=place) if place.variables is not None or place.from_first or place.offset:
                 if place.offset > _FARTHEST:
                     # Keys would grow with the offset.
@@ -72,7 +74,7 @@ def registers_of(
                 registers.add(Register(o.MATCH_STATE, 0, 0))
             case e.BoundAggregate():
                 number = aggregate_numbers[node]
-                if specs[number].previous >= 0 or len(set(specs[number].second)) > 1:
+                if specs[number].previous != -1 or len(set(specs[number].second)) > 1:
                     # What was seen before, or the label of the row that holds the extreme, is not in the state.
                     registers.add(_NEVER)
                 registers.add(Register(o.AGGREGATE_STATE, number, sets.index(specs[number].variables)))
@@ -88,7 +90,7 @@ def key_width(merges: tuple[Merge, ...]) -> int:
 
 def _size(register: Register) -> int:
     if register.kind == o.AGGREGATE_STATE:
-        return 4
+        return 5
     if register.kind == o.MATCH_STATE:
         return 0
     if register.kind == o.FIRST_ROWS:

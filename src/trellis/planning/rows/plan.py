@@ -23,7 +23,7 @@ from trellis.planning.before_match.slices import cut_of
 from trellis.planning.draft import Draft, Series, bind_keys, result_columns
 from trellis.planning.exchange import pair_order
 from trellis.planning.expressions.columns import Columns
-from trellis.planning.expressions.pair_slots import FIRST_ROW, columns_of
+from trellis.planning.expressions.pair_slots import FIRST_ROW, ROW_NUMBER, columns_of
 from trellis.planning.expressions.slots import SlotTable
 from trellis.planning.expressions.unfailing import Safety
 from trellis.planning.hints import Hints
@@ -100,7 +100,10 @@ class _Rows:
         """The plan; with `neighbours`, values of other rows are columns."""
         bound, rules = self.bound, self.rules
         settle = None if neighbours is None else neighbours.by_slot
-        conditions = plan_conditions(bound, columns, rules, lenient=self.source.lenient, settle=settle)
+        source = self.source
+        conditions = plan_conditions(
+            bound, columns, rules, lenient=source.lenient, constant=source.constant, settle=settle
+        )
         measures = Measures(columns, SlotTable(bound.variables), lenient=self.source.lenient)
         listed = bound.measures
         if neighbours is not None:
@@ -156,12 +159,12 @@ def _pairs(
     bound: BoundQuery, keys: tuple[Expression, ...], conditions: RowConditions, columns: Columns
 ) -> PairPlan | None:
     functions = conditions.slots.pairs
-    if not functions:
+    if not functions and not any(place.numbered for place in conditions.places):
         return None
     for name in bound.columns:
         if name.startswith("__"):
             raise UnsupportedError(
-                f"A function of two rows cannot be computed beside the column {name}.",
+                f"A function of two rows, or of MATCH_NUMBER(), cannot be computed beside the column {name}.",
                 cure="Give columns names that do not begin with two underscores.",
             )
     return PairPlan(
@@ -170,5 +173,5 @@ def _pairs(
         first=tuple(dict.fromkeys(name for value in functions for name in columns_of(value))),
         values=tuple((name, value) for value, name in functions.items()),
         struct=FIRST_ROW,
-        row="__row",
+        row=ROW_NUMBER,
     )
