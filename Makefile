@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 PEERS_QUERIES ?= 10000
 PEERS_SEED ?= 1
-KERNEL_TESTS := $(wildcard tests/kernels tests/properties tests/traps/test_05* tests/traps/test_17*)
+KERNEL_TESTS := $(wildcard tests/kernels tests/execution tests/properties tests/traps/test_05* tests/traps/test_17*)
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import local
-from kernels.test_strings import match
+from kernels.test_search import match
 from trellis.errors import BindingError, TrellisError
 
 _SCHEMA = [("k", "string"), ("id", "int"), ("c", "string"), ("x", "int")]

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import local
-from kernels.test_strings import match
+from kernels.test_search import match
 
 _SCHEMA = [("id", "int"), ("x", "int"), ("s", "string")]
 _HINTS: list[dict[str, Any]] = [{}, {"off": ["merge_states"]}, {"off": ["hoist_slots"]}, {"search": "backtrack"}]

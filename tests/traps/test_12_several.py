@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import local
-from kernels.test_strings import match
+from kernels.test_search import match
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import local
 from trellis.languages.match_recognize import parse_clause_text
 from trellis.planning.describe.plan import describe_plan
 
-FIXTURE = Path(__file__).parents[1] / "fixtures" / "explain.txt"
+FIXTURE = Path(__file__).parents[2] / "fixtures" / "explain.txt"
 SCHEMA = [("sym", "string"), ("ts", "int"), ("price", "double"), ("qty", "int"), ("name", "string")]
 
 

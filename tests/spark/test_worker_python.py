@@ -18,7 +18,7 @@ from trellis.errors import ResourceError
 from trellis.spark import worker_python
 from trellis.spark.worker_python import problem_with, require_worker_python
 
-SOURCE = Path(__file__).parents[1] / "src"
+SOURCE = Path(__file__).parents[2] / "src"
 
 
 def program(path: Path, text: str) -> str:

@@ -26,7 +26,7 @@ from trellis.errors import DataError, QuerySyntaxError, ResourceError, Span
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-SOURCE = Path(__file__).parents[1] / "src"
+SOURCE = Path(__file__).parents[2] / "src"
 WEATHER = f"--table=w={samples.path('weather_daily')}"
 FALLS = """
     SELECT * FROM w MATCH_RECOGNIZE (
