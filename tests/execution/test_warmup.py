@@ -6,8 +6,11 @@ import numba
 import pytest
 
 import local
-from trellis.execution.warmup import warmup
+from trellis.execution.warmup import _plan, warmup
 from trellis.kernels import expressions, matches, measures
+from trellis.kernels import opcodes as o
+from trellis.planning.rows.automaton import backward_order
+from trellis.planning.rows.merge_states import key_width, sets_of
 
 KERNELS = [
     expressions.evaluate_rows,
@@ -37,3 +40,12 @@ def test_one_signature_each(search: str) -> None:
         local.run(query, ROWS, SCHEMA, search=search)
     for kernel in KERNELS:
         assert len(kernel.signatures) == 1, kernel.__name__
+
+
+def test_what_planning_derives_of_the_plan() -> None:
+    """The plan of the warm-up is written by hand; room that is too small would be written over."""
+    plan = _plan(o.BIT)
+    assert plan.backward == backward_order(plan.instructions)
+    assert plan.sets == sets_of(plan.places, plan.aggregates)
+    assert plan.measure_sets == sets_of(plan.measure_places, plan.measure_aggregates)
+    assert plan.key_width == key_width(plan.merges)

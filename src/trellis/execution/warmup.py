@@ -193,7 +193,7 @@ def _plan(condition: int) -> AutomatonScan:
         aggregates=(aggregate,),
         sets=(None,),
         merges=(Merge(o.PURE), merge, merge, merge, merge),
-        key_width=7,
+        key_width=8,
         window=None,
         skip=SkipTo.PAST_LAST_ROW,
         skip_to=frozenset(),
