@@ -4,12 +4,46 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+import numba
 import numpy as np
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from trellis.kernels import decimals
 from trellis.kernels import opcodes as o
-from trellis.kernels.decimals import LIMBS, calculate, compare_words, negate_words, rescale, sum_words, to_float
+
+# What only kernels call has no way in from Python.
+
+
+@numba.njit
+def calculate(*arguments):  # type: ignore[no-untyped-def]
+    return decimals.calculate(*arguments)
+
+
+@numba.njit
+def rescale(*arguments):  # type: ignore[no-untyped-def]
+    return decimals.rescale(*arguments)
+
+
+@numba.njit
+def to_float(*arguments):  # type: ignore[no-untyped-def]
+    return decimals.to_float(*arguments)
+
+
+@numba.njit
+def sum_words(*arguments):  # type: ignore[no-untyped-def]
+    return decimals.sum_words(*arguments)
+
+
+@numba.njit
+def compare_words(*arguments):  # type: ignore[no-untyped-def]
+    return decimals.compare_words(*arguments)
+
+
+@numba.njit
+def negate_words(*arguments):  # type: ignore[no-untyped-def]
+    return decimals.negate_words(*arguments)
+
 
 _MOST = 10**38 - 1
 
@@ -19,7 +53,7 @@ digits = st.one_of(
     st.sampled_from([0, 1, -1, _MOST, -_MOST, 2**63, -(2**63), 2**64, 2**64 - 1, -(2**64), 10**19, 5 * 10**37]),
 )
 scales = st.integers(0, 38)
-room = np.zeros((4, LIMBS), np.int64)
+room = np.zeros((4, decimals.LIMBS), np.int64)
 
 
 def words(value: int) -> tuple[np.int64, np.int64]:

@@ -124,7 +124,8 @@ def calculate(
             return o.DIVISION_BY_ZERO
         _divide(left, right, value, rest)
         if symbol == o.MODULO_INT:
-            value[:] = rest
+            for k in range(LIMBS):
+                value[k] = rest[k]
         else:
             negative = left_negative != right_negative
             # Half up: twice the rest reaches the divisor.
@@ -204,6 +205,12 @@ def _power(digits: int) -> int:
 
 
 @inlined
+def _clear(limbs: Ints) -> None:
+    for k in range(LIMBS):
+        limbs[k] = 0
+
+
+@inlined
 def _split(high: int, low: int, limbs: Ints) -> bool:
     """Two words as limbs; whether the number is negative."""
     negative = high < 0
@@ -211,7 +218,7 @@ def _split(high: int, low: int, limbs: Ints) -> bool:
         high, low = negate_words(high, low)
     d, c = (high >> 32) & _MASK, high & _MASK
     b, a = (low >> 32) & _MASK, low & _MASK
-    limbs[:] = 0
+    _clear(limbs)
     for k in range(5):
         d, rest = d // _BASE, d % _BASE
         c += rest * _WORD
@@ -338,7 +345,7 @@ def _subtract(left: Ints, right: Ints, value: Ints) -> None:
 
 @inlined
 def _multiply(left: Ints, right: Ints, value: Ints) -> None:
-    value[:] = 0
+    _clear(value)
     for i in range(9):
         carry = 0
         for k in range(LIMBS - i):
@@ -350,7 +357,7 @@ def _multiply(left: Ints, right: Ints, value: Ints) -> None:
 @inner
 def _divide(left: Ints, right: Ints, value: Ints, rest: Ints) -> None:
     """Limb by limb from the greatest: how often the divisor goes into what remains, found by halving."""
-    rest[:] = 0
+    _clear(rest)
     for k in range(LIMBS - 1, -1, -1):
         for i in range(LIMBS - 1, 0, -1):
             rest[i] = rest[i - 1]

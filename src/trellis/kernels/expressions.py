@@ -251,33 +251,6 @@ def evaluate(
                 vk[top] = slots.pair_known[at]
                 vi[top] = slots.pair_ints[at]
                 vf[top] = slots.pair_floats[at]
-        elif op == o.FAIL:
-            status[0] = o.FUNCTION_FAILED
-            return False
-        elif op >= o.LOAD_WIDE:
-            if op == o.LOAD_WIDE:
-                top += 1
-                at = place_row(code[pc - 1, 2], places, row, start, low, high, match_number, track)
-                vk[top] = at >= 0 and slots.known[a, at]
-                if vk[top]:
-                    vi[top], stack.highs[top] = slots.ints[a, at], slots.ints[a + 1, at]
-                continue
-            problem = o.DONE
-            if op == o.AGGREGATE_WIDE:
-                top += 1
-                whole, real, known = _aggregate(a, low, aggregates, slots, track)
-                vi[top], vk[top] = whole, known
-                stack.highs[top] = _aggregate_high(a, low, aggregates, slots, track)
-                if known and stack.highs[top] == SUM_OVERFLOWED:
-                    problem = o.OVERFLOW
-            else:
-                top += 1 if op == o.CONST_WIDE else -1 if op < o.WIDEN else 0
-                problem = run_wide(op, a, top, program, stack)
-            if problem != o.DONE:
-                if not lenient:
-                    status[0] = problem
-                    return False
-                vk[top] = False
         elif op == o.MATCH_NUMBER:
             top += 1
             vk[top] = True
@@ -335,6 +308,33 @@ def evaluate(
         elif op == o.SMALLER_INT or op == o.LARGER_INT or op == o.SMALLER_FLOAT or op == o.LARGER_FLOAT:
             top -= 1
             _choose(op, top, vi, vf, vk)
+        elif op == o.FAIL:
+            status[0] = o.FUNCTION_FAILED
+            return False
+        elif op >= o.LOAD_WIDE:
+            if op == o.LOAD_WIDE:
+                top += 1
+                at = place_row(code[pc - 1, 2], places, row, start, low, high, match_number, track)
+                vk[top] = at >= 0 and slots.known[a, at]
+                if vk[top]:
+                    vi[top], stack.highs[top] = slots.ints[a, at], slots.ints[a + 1, at]
+                continue
+            problem = o.DONE
+            if op == o.AGGREGATE_WIDE:
+                top += 1
+                whole, real, known = _aggregate(a, low, aggregates, slots, track)
+                vi[top], vk[top] = whole, known
+                stack.highs[top] = _aggregate_high(a, low, aggregates, slots, track)
+                if known and stack.highs[top] == SUM_OVERFLOWED:
+                    problem = o.OVERFLOW
+            else:
+                top += 1 if op == o.CONST_WIDE else -1 if op < o.WIDEN else 0
+                problem = run_wide(op, a, top, program, stack)
+            if problem != o.DONE:
+                if not lenient:
+                    status[0] = problem
+                    return False
+                vk[top] = False
         else:
             top -= 1
             vk[top] = vk[top] and vk[top + 1]
