@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import Enum, IntEnum
 from typing import TypeAlias
 
-from trellis.algebra.expression import Place
+from trellis.algebra.place import Place
 from trellis.algebra.query import RowsPerMatch, SkipTo
 from trellis.algebra.scan import Output, ProgramSpec, SliceSpec, SlotSource
 

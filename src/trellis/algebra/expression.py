@@ -14,7 +14,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
-from trellis.errors import Span
+from trellis.algebra.place import Place
+from trellis.errors import Span, assert_never
 
 __all__ = [
     "Aggregate",
@@ -34,14 +35,12 @@ __all__ = [
     "Operator",
     "Pair",
     "Parameter",
-    "Place",
     "Raw",
     "SegmentCall",
     "Star",
     "children",
     "conjuncts",
     "rebuild",
-    "span_of",
     "walk",
 ]
 
@@ -257,35 +256,6 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Which row of the series a value is read from.
-
-    Among the rows of the match that carry one of `variables` (None: any), the one `offset` steps from the first
-    (`from_first`) or back from the last; then `shift` rows on (or back, if negative) in the series. Running sees
-    the match up to the current row, `final` sees all of it. `numbered` is another row: the one whose number in its
-    series, from 1, is that of the match.
-    """
-
-    variables: frozenset[str] | None = None
-    from_first: bool = False
-    offset: int = 0
-    shift: int = 0
-    final: bool = False
-    numbered: bool = False
-
-    def __str__(self) -> str:
-        if self.numbered:
-            return "MATCH_NUMBER"
-        rows = "row" if self.variables is None else "|".join(sorted(self.variables))
-        text = f"{'FIRST' if self.from_first else 'LAST'}({rows}{f', {self.offset}' if self.offset else ''})"
-        if self == Place(shift=self.shift):
-            text = "CURRENT"
-        elif self.final:
-            text = f"FINAL {text}"
-        return f"{text}{f' {self.shift:+d}' if self.shift else ''}"
-
-
-@dataclass(frozen=True, slots=True)
 class At:
     """An expression over the columns of one row, read at a place (bound).
 
@@ -406,7 +376,7 @@ def children(expression: Expression) -> tuple[Expression, ...]:
         case Case(branches, otherwise):
             inner = tuple(part for branch in branches for part in branch)
             return inner if otherwise is None else (*inner, otherwise)
-        case Call(arguments=arguments):
+        case Call(arguments=arguments) | SegmentCall(arguments=arguments):
             return arguments
         case Raw(parts):
             return tuple(part for part in parts if not isinstance(part, str))
@@ -418,10 +388,13 @@ def children(expression: Expression) -> tuple[Expression, ...]:
         ):
             keys = tuple(key for key, _ in order)
             return (*arguments, *keys) if condition is None else (*arguments, *keys, condition)
-        case At(value=value) | Pair(value=value):
-            return (value,)
-        case _:
+        case At(value=value, absent=absent):
+            return (value,) if absent is None else (value, absent)
+        case Pair(value=value):
+            return value, expression.first_missing, expression.second_missing, expression.both_missing
+        case Literal() | Name() | Star() | Parameter() | Classifier() | MatchNumber() | Column() | ClassifierAt():
             return ()
+    assert_never(expression)
 
 
 def rebuild(expression: Expression, change: Callable[[Expression], Expression]) -> Expression:
@@ -435,7 +408,7 @@ def rebuild(expression: Expression, change: Callable[[Expression], Expression]) 
                 branches=tuple((change(condition), change(value)) for condition, value in branches),
                 otherwise=None if otherwise is None else change(otherwise),
             )
-        case Call(arguments=arguments):
+        case Call(arguments=arguments) | SegmentCall(arguments=arguments):
             return replace(expression, arguments=tuple(map(change, arguments)))
         case Raw(parts):
             return replace(expression, parts=tuple(part if isinstance(part, str) else change(part) for part in parts))
@@ -451,12 +424,19 @@ def rebuild(expression: Expression, change: Callable[[Expression], Expression]) 
                 order=tuple((change(key), words) for key, words in order),
                 condition=None if condition is None else change(condition),
             )
-        case At(value=value):
-            return replace(expression, value=change(value))
+        case At(value=value, absent=absent):
+            return replace(expression, value=change(value), absent=None if absent is None else change(absent))
         case Pair(value=value):
-            return replace(expression, value=change(value))
-        case _:
+            return replace(
+                expression,
+                value=change(value),
+                first_missing=change(expression.first_missing),
+                second_missing=change(expression.second_missing),
+                both_missing=change(expression.both_missing),
+            )
+        case Literal() | Name() | Star() | Parameter() | Classifier() | MatchNumber() | Column() | ClassifierAt():
             return expression
+    assert_never(expression)
 
 
 def walk(expression: Expression) -> Iterator[Expression]:
@@ -476,11 +456,6 @@ def conjuncts(condition: Expression) -> list[Expression]:
         value, low, high = condition.operands
         return [Operator(">=", (value, low), condition.span), Operator("<=", (value, high), condition.span)]
     return [condition]
-
-
-def span_of(expression: Expression) -> Span | None:
-    """Where the expression stands in the text, if it came from one."""
-    return expression.span
 
 
 def _mode(final: bool | None) -> str:

@@ -14,7 +14,7 @@ from functools import partial
 from itertools import chain
 from typing import TypeAlias
 
-from trellis.errors import BindingError, Span
+from trellis.errors import BindingError, Span, assert_never
 
 __all__ = [
     "MAX_COUNT",
@@ -211,8 +211,9 @@ def children(pattern: Pattern) -> tuple[Pattern, ...]:
             return options
         case Repeat(body=body) | Exclude(body) | Not(body):
             return (body,)
-        case _:
+        case Var() | Empty() | Anchor():
             return ()
+    assert_never(pattern)
 
 
 def rebuild(pattern: Pattern, change: Callable[[Pattern], Pattern]) -> Pattern:
@@ -232,8 +233,9 @@ def rebuild(pattern: Pattern, change: Callable[[Pattern], Pattern]) -> Pattern:
             return Exclude(change(body))
         case Not(body):
             return Not(change(body))
-        case _:
+        case Var() | Empty() | Anchor():
             return pattern
+    assert_never(pattern)
 
 
 def walk(pattern: Pattern) -> Iterator[Pattern]:

@@ -11,9 +11,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from trellis.algebra import expression as e
-from trellis.algebra.expression import Expression, Identifier, Place
+from trellis.algebra.expression import Expression, Identifier
 from trellis.algebra.functions import AGGREGATES
 from trellis.algebra.literals import read_number
+from trellis.algebra.place import Place
 from trellis.analysis.schema import Schema
 from trellis.errors import BindingError, Span, UnsupportedError
 

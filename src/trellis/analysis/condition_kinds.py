@@ -12,7 +12,8 @@ from dataclasses import dataclass
 
 from trellis.algebra import expression as e
 from trellis.algebra.bound import BoundQuery
-from trellis.algebra.expression import Expression, Place
+from trellis.algebra.expression import Expression
+from trellis.algebra.place import Place
 from trellis.analysis.paths import rows_around
 
 __all__ = ["Kinds", "at_row", "classify", "is_contained", "looks_at_rows", "row_value", "window_width"]

@@ -10,9 +10,10 @@ from difflib import get_close_matches
 
 from trellis.algebra import expression as e
 from trellis.algebra.bound import BoundQuery, BoundWindow
-from trellis.algebra.expression import Expression, Place
+from trellis.algebra.expression import Expression
 from trellis.algebra.literals import interval_micros, read_number
 from trellis.algebra.pattern import Exclude, walk
+from trellis.algebra.place import Place
 from trellis.analysis.binding import Binder
 from trellis.analysis.source import Source
 from trellis.analysis.windows import bind_window, within_window

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from trellis.algebra.automaton import AggregateSpec, AutomatonScan, Sets, WindowSpec
-from trellis.algebra.expression import Place
+from trellis.algebra.place import Place
 from trellis.algebra.scan import SliceSpec, SlotSource
 from trellis.execution.chunks import Chunk
 from trellis.execution.open_series import OpenSeries, rows_ahead, rows_measured

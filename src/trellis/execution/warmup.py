@@ -26,7 +26,7 @@ from trellis.algebra.automaton import (
     Register,
     Search,
 )
-from trellis.algebra.expression import Place
+from trellis.algebra.place import Place
 from trellis.algebra.query import RowsPerMatch, SkipTo, VariableKind
 from trellis.algebra.scan import Gather, ListAggregate, ProgramSpec, SlotSource, Value
 from trellis.execution.chunks import Chunk, read_chunks

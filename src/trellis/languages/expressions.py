@@ -6,18 +6,7 @@ Operators are read by climbing the levels of `precedence`; names, constants, CAS
 
 from __future__ import annotations
 
-from trellis.algebra.expression import (
-    Call,
-    Case,
-    Expression,
-    Literal,
-    Name,
-    Operator,
-    Parameter,
-    Raw,
-    children,
-    walk,
-)
+from trellis.algebra.expression import Call, Case, Expression, Literal, Name, Operator, Parameter, Raw, children, walk
 from trellis.errors import QuerySyntaxError, Span, UnsupportedError
 from trellis.languages.calls import parse_call
 from trellis.languages.cursor import MAX_DEPTH, Cursor, cursor_over

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from trellis.algebra.expression import At, Column, Expression, Literal, Operator, Place
+from trellis.algebra.expression import At, Column, Expression, Literal, Operator
+from trellis.algebra.place import Place
 from trellis.algebra.prefilter import Buckets, Candidate, Form, Scale
 from trellis.algebra.statistics import RowStatistics
 from trellis.analysis.paths import Path

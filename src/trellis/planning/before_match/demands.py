@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from itertools import combinations
 
 from trellis.algebra.bound import BoundQuery
-from trellis.algebra.expression import Expression, Place
+from trellis.algebra.expression import Expression
+from trellis.algebra.place import Place
 from trellis.algebra.prefilter import Buckets, Component, Form, Prefilter, Symbol
 from trellis.algebra.query import RowsPerMatch
 from trellis.analysis.condition_kinds import Kinds, at_row, is_contained

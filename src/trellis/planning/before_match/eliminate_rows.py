@@ -26,7 +26,8 @@ from trellis.algebra import expression as e
 from trellis.algebra import pattern as p
 from trellis.algebra.automaton import Instruction, Op
 from trellis.algebra.bound import BoundQuery
-from trellis.algebra.expression import Expression, Place
+from trellis.algebra.expression import Expression
+from trellis.algebra.place import Place
 from trellis.analysis.condition_kinds import Kinds
 from trellis.analysis.paths import is_anchored, least_rows
 from trellis.planning.expressions.unfailing import Safety, row_filter, unfailing

@@ -15,7 +15,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from trellis.algebra import expression as e
-from trellis.algebra.expression import At, Expression, Place
+from trellis.algebra.expression import At, Expression
+from trellis.algebra.place import Place
 
 __all__ = [
     "STRICT_FUNCTIONS",
@@ -112,7 +113,7 @@ def _hoist(expression: Expression) -> Expression:
     match expression:
         case At(value=e.Operator()) if expression.place != _CURRENT and any(map(may_fail, e.walk(expression.value))):
             return _sink(expression.value, expression.place)
-        case At() | e.ClassifierAt() | e.BoundAggregate() | e.MatchNumber():
+        case At() | e.ClassifierAt() | e.BoundAggregate() | e.SegmentCall() | e.MatchNumber():
             return expression
     expression = e.rebuild(expression, _hoist)
     if isinstance(expression, e.Operator) and expression.symbol in ("AND", "OR"):
@@ -184,7 +185,7 @@ def _is_strict(expression: Expression) -> bool:
 def _settle_constants(expression: Expression) -> Expression:
     """Constants that only Spark can compute (parameters, subqueries, functions) become slots of the current row."""
     match expression:
-        case At() | e.ClassifierAt() | e.BoundAggregate() | e.MatchNumber() | e.Literal():
+        case At() | e.ClassifierAt() | e.BoundAggregate() | e.SegmentCall() | e.MatchNumber() | e.Literal():
             return expression
         case e.Operator(symbol="NEG", operands=(e.Literal(),)):
             return expression

@@ -17,7 +17,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from trellis.algebra import expression as e
-from trellis.algebra.expression import At, Expression, Pair, Place
+from trellis.algebra.expression import At, Expression, Pair
+from trellis.algebra.place import Place
 from trellis.errors import UnsupportedError
 from trellis.planning.expressions.hoist_slots import hoist_all, is_constant, null_of, spared
 from trellis.planning.expressions.slots import is_between

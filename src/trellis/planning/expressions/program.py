@@ -10,7 +10,8 @@ from dataclasses import dataclass, field, replace
 
 from trellis.algebra import expression as e
 from trellis.algebra.automaton import AggregateSpec
-from trellis.algebra.expression import Expression, Place
+from trellis.algebra.expression import Expression
+from trellis.algebra.place import Place
 from trellis.algebra.scan import ProgramSpec
 from trellis.analysis.types import MOST_DIGITS, NARROW_DIGITS, Kind, Type, as_decimal, bounds_of
 from trellis.errors import BindingError, UnsupportedError

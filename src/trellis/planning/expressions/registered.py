@@ -14,7 +14,8 @@ from functools import cache
 
 from trellis.algebra import expression as e
 from trellis.algebra.bound import BoundQuery
-from trellis.algebra.expression import Expression, Place
+from trellis.algebra.expression import Expression
+from trellis.algebra.place import Place
 from trellis.analysis.source import Source
 from trellis.planning.expressions.hoist_slots import STRICT_FUNCTIONS
 

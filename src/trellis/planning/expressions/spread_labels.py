@@ -20,7 +20,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from trellis.algebra import expression as e
-from trellis.algebra.expression import Expression, Place
+from trellis.algebra.expression import Expression
+from trellis.algebra.place import Place
 from trellis.analysis.repeatable import is_repeatable
 from trellis.analysis.source import Constant
 from trellis.errors import UnsupportedError

@@ -9,7 +9,8 @@ from functools import reduce
 from trellis.algebra import expression as e
 from trellis.algebra.automaton import Condition
 from trellis.algebra.bound import BoundQuery
-from trellis.algebra.expression import Expression, Place
+from trellis.algebra.expression import Expression
+from trellis.algebra.place import Place
 from trellis.analysis.source import Constant
 from trellis.analysis.types import Kind
 from trellis.errors import BindingError

@@ -12,7 +12,8 @@ from dataclasses import replace
 
 from trellis.algebra import expression as e
 from trellis.algebra.bound import BoundQuery
-from trellis.algebra.expression import Expression, Place
+from trellis.algebra.expression import Expression
+from trellis.algebra.place import Place
 from trellis.analysis.condition_kinds import window_width
 from trellis.analysis.paths import Path, paths_of, single_variables
 from trellis.analysis.source import Source

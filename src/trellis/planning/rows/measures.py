@@ -14,7 +14,8 @@ from dataclasses import dataclass, field, replace
 
 from trellis.algebra import expression as e
 from trellis.algebra.automaton import AggregateSpec
-from trellis.algebra.expression import Expression, Place
+from trellis.algebra.expression import Expression
+from trellis.algebra.place import Place
 from trellis.algebra.plan import GroupedRows
 from trellis.algebra.scan import Gather, Label, ListAggregate, Number, Output, Present, Value
 from trellis.analysis.types import Kind

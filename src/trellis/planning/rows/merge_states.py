@@ -11,7 +11,8 @@ from collections.abc import Mapping
 
 from trellis.algebra import expression as e
 from trellis.algebra.automaton import AggregateSpec, Instruction, Merge, Op, Register
-from trellis.algebra.expression import Expression, Place
+from trellis.algebra.expression import Expression
+from trellis.algebra.place import Place
 from trellis.kernels import opcodes as o
 
 __all__ = ["merge_states", "sets_of"]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from trellis.algebra.automaton import AggregateSpec, Condition, Register, Sets
-from trellis.algebra.expression import Place
+from trellis.algebra.place import Place
 from trellis.algebra.scan import ProgramSpec
 from trellis.planning.expressions.slots import SlotTable
 

@@ -8,8 +8,9 @@ from dataclasses import replace
 from trellis.algebra import expression as e
 from trellis.algebra import pattern as p
 from trellis.algebra.bound import BoundQuery, BoundWindow
-from trellis.algebra.expression import Expression, Place
+from trellis.algebra.expression import Expression
 from trellis.algebra.logical_tree import LogicalNode, places_of
+from trellis.algebra.place import Place
 from trellis.algebra.segments import SegmentCondition, SegmentValue
 from trellis.algebra.windows import TimeWindow, Window
 from trellis.analysis.types import Kind

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 from trellis.algebra import expression as e
 from trellis.algebra.bound import BoundQuery
-from trellis.algebra.expression import Expression, Place
+from trellis.algebra.expression import Expression
+from trellis.algebra.place import Place
 from trellis.algebra.prefilter import Buckets
 from trellis.algebra.query import RowsPerMatch, SkipTo, Wanted
 from trellis.algebra.scan import SlotSource

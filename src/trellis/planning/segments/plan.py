@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from trellis.algebra import expression as e
 from trellis.algebra.bound import BoundQuery
-from trellis.algebra.expression import Expression, Place
+from trellis.algebra.expression import Expression
 from trellis.algebra.logical_tree import LogicalNode
+from trellis.algebra.place import Place
 from trellis.algebra.plan import Plan
 from trellis.algebra.prefilter import BeforeMatch
 from trellis.algebra.scan import SlotSource

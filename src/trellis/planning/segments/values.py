@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from trellis.algebra import expression as e
-from trellis.algebra.expression import Expression, Place
+from trellis.algebra.expression import Expression
+from trellis.algebra.place import Place
 from trellis.algebra.scan import ProgramSpec, SlotSource
 from trellis.algebra.segments import WHOLE_MATCH, Function, Read, SegmentCondition, SegmentRow, SegmentValue
 from trellis.analysis.types import Kind, Type
