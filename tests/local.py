@@ -38,6 +38,7 @@ _ARROW = {
     "double": pa.float64(),
     "string": pa.string(),
     "boolean": pa.bool_(),
+    "timestamp_ntz": pa.timestamp("us"),
     "void": pa.null(),
     "decimal(38,6)": pa.float64(),
 }

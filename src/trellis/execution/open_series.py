@@ -11,10 +11,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from trellis.algebra.automaton import AutomatonScan, Condition
+from trellis.algebra.segments import SegmentScan
 from trellis.errors import UnsupportedError
 from trellis.kernels import opcodes as o
 
-__all__ = ["OpenSeries", "check_resumable", "rows_ahead", "rows_back", "rows_measured"]
+__all__ = ["OpenSeries", "check_resumable", "rows_ahead", "rows_back", "rows_beyond", "rows_measured"]
 
 # The instructions that read the row of a place.
 _READING = (o.LOAD_INT, o.LOAD_FLOAT, o.LOAD_WIDE, o.LABEL, o.PRESENT, o.ROW)
@@ -63,6 +64,12 @@ def rows_ahead(plan: AutomatonScan) -> list[int]:
 def rows_measured(plan: AutomatonScan) -> int:
     """How many rows beyond a match measures may look."""
     return max((0, *(place.shift for place in plan.measure_places)))
+
+
+def rows_beyond(plan: SegmentScan) -> int:
+    """How many rows before and after a segment conditions and measures may look."""
+    constants = [int(number) for value in plan.values for number in value.constants]
+    return max((plan.reach, *(abs(place.shift) for place in plan.places), *constants))
 
 
 def _shifts(plan: AutomatonScan, condition: Condition) -> Iterator[int]:

@@ -19,7 +19,7 @@ from trellis.execution.segments.rows import Rows
 from trellis.execution.segments.sample import sample_segments
 from trellis.execution.segments.sets import Segments
 from trellis.execution.segments.spaces import Space, full_space
-from trellis.kernels.arrays import Ints, Program, Slots
+from trellis.kernels.arrays import Bools, Ints, Program, Slots
 from trellis.kernels.pairs import skip_matches
 
 __all__ = ["Choose", "Finder", "Matches"]
@@ -66,9 +66,52 @@ class Finder:
         `name` says of a row which one it is, for errors.
         """
         rows = self.rows(offsets, slots, name)
+        return rows, self._finish(rows, self._search(rows, program, None), start_before)
+
+    def find_settled(
+        self,
+        offsets: Ints,
+        slots: Slots,
+        program: Program,
+        begins: Ints,
+        is_open: Bools,
+        beyond: int,
+        name: Callable[[int], str],
+    ) -> tuple[Rows, Matches, Ints]:
+        """The matches that start at `begins` or later and that no row to come can change.
+
+        Also, for each series, the row from which it is undecided: no window from an earlier row reaches the end of the
+        rows, nor do the `beyond` rows behind that, and AFTER MATCH SKIP leads to no earlier one.
+        """
+        rows = self.rows(offsets, slots, name)
+        undecided = np.where(is_open, self._first_incomplete(rows, beyond), offsets[1:])
+        every = np.arange(rows.count)
+        series = np.repeat(np.arange(len(begins)), np.diff(offsets))
+        found = self._search(rows, program, (every >= begins[series]) & (every < undecided[series]))
+        matches = self._finish(rows, found, None)
+        if self.plan.wanted is Wanted.PREFERRED:
+            np.maximum.at(undecided, series[matches.starts], matches.following)
+        return rows, matches, undecided
+
+    def _first_incomplete(self, rows: Rows, beyond: int) -> Ints:
+        """For each series, the first row from which a segment might go on, or be looked at, beyond the last row."""
+        window, every = self.plan.tree.window, np.arange(rows.count)
+        last = rows.stop + 0
+        if window.most is not None:
+            last = np.minimum(last, every + window.most - 1)
+        for time in window.times:
+            reach = rows.reach(time) if time.most is not None else None
+            if reach is not None:
+                # A window that ends before the last row has ended; another may go on.
+                last = np.where(reach[1] < rows.stop - 1, np.minimum(last, reach[1]), last)
+        complete = np.append(0, np.cumsum(last + beyond < rows.stop))
+        return rows.offsets[:-1] + np.diff(complete[rows.offsets])
+
+    def _search(self, rows: Rows, program: Program, wanted: Bools | None) -> Segments:
+        """All segments, or those that start at wanted rows."""
         found: list[Segments] = []
         spent = 0
-        for part, space, base in self._slices(rows):
+        for part, space, base in self._slices(rows, wanted):
             conditions = SegmentTester(part, self.plan.conditions, program, self.plan.program.depth, self.users)
             if self.tree is None:
                 self.tree = self.choose(self.plan, sample_segments(self.plan, part, conditions), self.prices()).tree
@@ -76,7 +119,7 @@ class Finder:
             result = executor.run(self.tree, space, frozenset(self.plan.tracked))
             found.append(_moved(result, base))
             spent = executor.spent
-        return rows, self._finish(rows, _together(found), start_before)
+        return _together(found)
 
     def prices(self) -> dict[str, Price]:
         """What registered functions cost."""
@@ -89,21 +132,21 @@ class Finder:
         most = self.plan.tree.window.most
         return Rows(offsets, slots, whole, self.plan.scales, longest if most is None else min(longest, most), name)
 
-    def _slices(self, rows: Rows) -> Iterator[tuple[Rows, Space | None, int]]:
+    def _slices(self, rows: Rows, wanted: Bools | None) -> Iterator[tuple[Rows, Space | None, int]]:
         """The chunk in pieces, where it is long and segments are short, each with the rows that its segments need."""
         last = self._last_rows(rows)
         if rows.count <= 2 * _MOST_ROWS or last is None:
-            yield rows, None, 0
+            yield rows, (None if wanted is None else _starting(full_space(rows), wanted)), 0
             return
         for first in range(0, rows.count, _MOST_ROWS):
             stop = min(first + _MOST_ROWS, rows.count)
             low = max(int(rows.first[first]), first - self.plan.reach)
             high = min(int(rows.stop[stop - 1]), int(last[first:stop].max()) + 1 + self.plan.reach)
             part = _part_of(rows, low, high)
+            mine = np.zeros(high - low, np.bool_)
+            mine[first - low : stop - low] = True if wanted is None else wanted[first:stop]
             every = full_space(part)
-            mine = (every.anchors >= first - low) & (every.anchors < stop - low)
-            space = Space("start", every.anchors[mine], every.low[mine], every.high[mine])
-            yield part, (None if mine.all() else space), low
+            yield part, (None if mine[every.anchors].all() else _starting(every, mine)), low
 
     def _last_rows(self, rows: Rows) -> Ints | None:
         """The last row that a segment from each row may reach; None if nothing bounds it well."""
@@ -153,10 +196,10 @@ class Finder:
         if to_target:
             first = self.plan.skip is SkipTo.FIRST
             targets = row_of(rows, found.bindings[self.plan.skip_to], first, 0, 0)
+        past = ends + 1 if self.plan.skip is SkipTo.PAST_LAST_ROW else starts + 1
+        following = np.where(targets > starts, targets, -1) if to_target else past
         if every_start:
             places = np.flatnonzero(np.diff(starts, prepend=-1))
-            past = ends + 1 if self.plan.skip is SkipTo.PAST_LAST_ROW else starts + 1
-            following = np.where(targets > starts, targets, -1) if to_target else past
             return found.take(places), series[places], following[places]
         kept = np.zeros(len(starts), np.bool_)
         wrong = skip_matches(series, starts, ends, targets, self.plan.skip is SkipTo.PAST_LAST_ROW, to_target, kept)
@@ -167,13 +210,19 @@ class Finder:
                 cure="Skip to a variable that every match contains after its first row, or use SKIP TO NEXT ROW.",
             )
         places = np.flatnonzero(kept)
-        return found.take(places), series[places], starts[places]
+        return found.take(places), series[places], following[places]
 
     def _boundary(self, found: Segments, boundary: Boundary) -> Ints:
         """What a quantifier took of each match, the preferred first; nothing at all is least."""
         starts, ends = found.pairs() if boundary.variable is None else found.bindings[boundary.variable]
         rows = starts if boundary.at_start else ends
         return -rows if boundary.latest else rows
+
+
+def _starting(space: Space, wanted: Bools) -> Space:
+    """The part of a space whose segments start at wanted rows."""
+    mine = wanted[space.anchors]
+    return Space("start", space.anchors[mine], space.low[mine], space.high[mine])
 
 
 def _part_of(rows: Rows, low: int, high: int) -> Rows:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -13,6 +14,7 @@ from trellis.algebra.scan import First, Gather, Label, ListAggregate, Mark, Numb
 from trellis.algebra.segments import WHOLE_MATCH, SegmentScan
 from trellis.execution import loading
 from trellis.execution.chunks import Chunk
+from trellis.execution.open_series import OpenSeries, rows_beyond
 from trellis.execution.rows.outputs import take_rows
 from trellis.execution.segments.conditions import row_of
 from trellis.execution.segments.finder import Choose, Finder, Matches
@@ -49,6 +51,42 @@ class SegmentMatcher:
         )
         for first in range(0, len(matches.starts), _BATCH):
             yield self._write(chunk, rows, _cut(matches, first, first + _BATCH))
+
+    def resume(
+        self, chunk: Chunk, states: Sequence[OpenSeries], final: Sequence[bool]
+    ) -> tuple[list[pa.RecordBatch], list[OpenSeries]]:
+        """The output rows that are decided, and where the search through each series stands then.
+
+        Of each series the chunk holds the rows from `first` of its state on; if `final`, there will be no more. Where
+        no window bounds the matches, none is decided before.
+        """
+        assert self.plan.slices is None, "a slice is no series"
+        if chunk.table.num_rows == 0:
+            return [], list(states)
+        base, begun, numbers = (
+            np.array([getattr(state, name) for state in states], np.int64) for name in ("first", "start", "matches")
+        )
+        to_series = base - chunk.offsets[:-1]
+        chunk = replace(chunk, gone=base)
+        dictionary = self.dictionary(chunk)
+        slots = loading.load_slots(chunk, self.plan.slots, dictionary)
+        beyond = rows_beyond(self.plan)
+        rows, matches, undecided = self.finder.find_settled(
+            chunk.offsets,
+            slots,
+            self.program(dictionary),
+            begun - to_series,
+            ~np.array(final, np.bool_),
+            beyond,
+            lambda row: chunk.where(row, self.plan),
+        )
+        owners = np.searchsorted(chunk.offsets, matches.starts, side="right") - 1
+        matches = replace(matches, numbers=matches.numbers + numbers[owners])
+        cuts = range(0, len(matches.starts), _BATCH)
+        batches = [self._write(chunk, rows, _cut(matches, first, first + _BATCH)) for first in cuts]
+        start, found = undecided + to_series, numbers + np.bincount(owners, minlength=len(states))
+        columns = (np.maximum(0, start - beyond), start, found, start)
+        return batches, [OpenSeries(*values) for values in zip(*(c.tolist() for c in columns), strict=True)]
 
     def _warn(self, chunk: Chunk) -> None:
         """Say how large the search is before it starts, where it is very large."""

@@ -1,0 +1,140 @@
+"""Series of segment queries in several calls: wherever they are cut, the matches are those of the whole series."""
+
+from __future__ import annotations
+
+import math
+from datetime import datetime, timedelta
+from typing import Any
+
+import numba
+import numpy as np
+import pytest
+from hypothesis import assume, event, given, settings
+from hypothesis import strategies as st
+from hypothesis.strategies import DataObject
+
+import local
+from properties.segment_strategies import SCHEMA, Case, measured_cases, plain_cases, skip_cases
+from properties.test_segments import is_circular
+from trellis.algebra.segments import SegmentScan
+from trellis.errors import DataError, UnsupportedError
+from trellis.execution.chunks import Chunk, read_chunks
+from trellis.execution.open_series import OpenSeries
+from trellis.execution.segments.matcher import SegmentMatcher
+from trellis.planning.segments.choose import choose_tree
+
+_SCHEMA = [*SCHEMA, ("ts", "timestamp_ntz")]
+windows = st.sampled_from(["none", "time", "time", "rows", "rows"])
+more = settings(max_examples=settings().max_examples * (1 if numba.config.DISABLE_JIT else 3))
+
+
+def check(case: Case, data: DataObject, *clauses: Any) -> None:
+    try:
+        compare(case, data, bounded(case.clause(*clauses), data.draw(windows), data.draw(st.integers(1, 4))))
+    except UnsupportedError:
+        assume(not is_circular(case))
+        raise
+
+
+def bounded(clause: str, window: str, width: int) -> str:
+    """The clause with a window around all matches: only then is something settled before the end."""
+    if window == "none":
+        return clause
+    lines = clause.splitlines()
+    place = next(number for number, line in enumerate(lines) if line.startswith("PATTERN"))
+    lines[place] = f"PATTERN ({lines[place].removeprefix('PATTERN ')} & ALL_ROWS)"
+    bound = f"window(1, {width + 1})" if window == "rows" else f"window(ts, 0, {width}, SECOND)"
+    before = f"{lines[place + 1]}, " if place + 1 < len(lines) else "DEFINE "
+    return "\n".join([*lines[: place + 1], f"{before}SEGMENT ALL_ROWS AS {bound}"])
+
+
+def compare(case: Case, data: DataObject, clause: str) -> None:
+    plan = local.plan_clause(clause, _SCHEMA)
+    assert isinstance(plan.scan, SegmentScan)
+    table = local.sorted_rows(plan, [{**row, "ts": at(row["t"])} for row in case.rows], _SCHEMA)
+    for chunk in read_chunks(iter(table.to_batches()), plan.scan.keys, 1):
+        length = chunk.table.num_rows
+        cuts = sorted(data.draw(st.lists(st.integers(0, length), max_size=5)))
+        try:
+            expected = [row for batch in matcher(plan.scan).run(chunk) for row in batch.to_pylist()]
+        except DataError:
+            with pytest.raises(DataError, match="SKIP"):
+                fed(plan.scan, chunk, [*cuts, length])
+            continue
+        assert_same(fed(plan.scan, chunk, [*cuts, length]), expected)
+
+
+def at(second: int) -> datetime:
+    return datetime(2024, 1, 1) + timedelta(seconds=second)
+
+
+def fed(plan: SegmentScan, chunk: Chunk, ends: list[int]) -> list[dict[str, Any]]:
+    """The output for one series, handed over up to each of the ends in turn."""
+    search, state, output = matcher(plan), OpenSeries(), []
+    for number, end in enumerate(ends):
+        piece = chunk.table.slice(state.first, end - state.first)
+        last = number == len(ends) - 1
+        batches, (after,) = search.resume(Chunk(piece, np.array([0, piece.num_rows])), [state], [last])
+        assert state.first <= after.first <= after.start <= end and after.start >= state.start
+        assert not last or after.start == end
+        event("settled before the end" if after.start > 0 and not last else "all at the end")
+        state = after
+        output += [row for batch in batches for row in batch.to_pylist()]
+    assert state.matches == 0 or output
+    return output
+
+
+def matcher(plan: SegmentScan) -> SegmentMatcher:
+    return SegmentMatcher(plan, {}, choose_tree)
+
+
+def assert_same(actual: list[dict[str, Any]], expected: list[dict[str, Any]]) -> None:
+    """Equal rows; sums that begin at another row may differ in their last digits."""
+    assert len(actual) == len(expected), (actual, expected)
+    for ours, theirs in zip(actual, expected, strict=True):
+        for name, value in theirs.items():
+            if isinstance(value, float) and isinstance(ours[name], float):
+                assert math.isclose(ours[name], value, rel_tol=1e-9, abs_tol=1e-9), (name, ours, theirs)
+            else:
+                assert ours[name] == value, (name, ours, theirs)
+
+
+@more
+@given(plain_cases(), st.data())
+def test_all_matches(case: Case, data: DataObject) -> None:
+    check(case, data)
+
+
+@more
+@given(skip_cases(), st.data())
+def test_skips(drawn: tuple[Case, str, tuple[str, ...]], data: DataObject) -> None:
+    case, text, _ = drawn
+    check(case, data, ("MATCH_NUMBER() AS number",), f"AFTER MATCH SKIP {text}")
+
+
+@more
+@given(measured_cases(), st.data())
+def test_measures(drawn: tuple[Case, list[tuple[str | None, str, Any]]], data: DataObject) -> None:
+    case, measures = drawn
+    check(case, data, [f"{text} AS m{place}" for place, (_, text, _) in enumerate(measures)])
+
+
+@pytest.mark.parametrize(
+    ("bound", "undecided"),
+    [
+        ("window(1, 3)", 3),  # the window from row 3 ends with the last row, and `^` and `$` look one row further
+        ("window(ts, 0, 2, SECOND)", 3),  # a row at the time of the last one may come
+        ("window(1, 9)", 0),
+        ("true", 0),
+    ],
+)
+def test_undecided(bound: str, undecided: int) -> None:
+    clause = f"ORDER BY t MEASURES first(t) AS s PATTERN (X) DEFINE SEGMENT X AS {bound}"
+    plan = local.plan_clause(clause, _SCHEMA)
+    assert isinstance(plan.scan, SegmentScan)
+    rows = [{"k": 1, "t": number, "v": number, "u": number, "ts": at(number)} for number in range(6)]
+    table = local.sorted_rows(plan, rows, _SCHEMA)
+    batches, (state,) = matcher(plan.scan).resume(Chunk(table, np.array([0, 6])), [OpenSeries()], [False])
+    found = [row["__m0"] for batch in batches for row in batch.to_pylist()] if batches else []
+    assert (state.start, state.first, state.matches) == (undecided, max(0, undecided - 1), len(found))
+    assert len(found) == 3 * undecided
