@@ -1,6 +1,6 @@
 """Benchmarks still run: each is listed, its commands are real, and its quick form goes through from end to end.
 
-The quick forms that need no JVM are slow tests (`--slow`); all others run with `--thorough`.
+The quick forms run with `--thorough`.
 """
 
 from __future__ import annotations
@@ -244,7 +244,7 @@ def run_quick(name: str, folder: Path) -> str:
     return written
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", WITHOUT_SPARK)
 def test_quick_form(name: str, tmp_path: Path) -> None:
     text = run_quick(name, tmp_path)
