@@ -6,6 +6,7 @@ Only scalar expressions are evaluated here, one row at a time, for the small lan
 from __future__ import annotations
 
 import fnmatch
+import math
 import re
 import statistics
 import zlib
@@ -224,8 +225,11 @@ def evaluate(expression: Expression, row: Row) -> Any:
         case e.Raw(parts=("CAST(", value, str() as rest)):
             result = evaluate(value, row)  # type: ignore[arg-type]
             return float(result) if "DOUBLE" in rest and result is not None else result
-        case e.Raw(parts=("floor(" | "ceil(", value, str())):
-            return evaluate(value, row)  # type: ignore[arg-type]
+        case e.Raw(parts=("floor(" | "ceil(" as function, value, str() as scale)):
+            result = evaluate(value, row)  # type: ignore[arg-type]
+            unit = 10 ** int(scale.strip(", )"))
+            rounded = math.floor if function == "floor(" else math.ceil
+            return None if result is None else rounded(result * unit) / unit if unit > 1 else rounded(result)
         case e.Raw(parts=("least(greatest(", value, *_)):
             return evaluate(value, row)  # type: ignore[arg-type]
         case e.Raw(parts=(str() as text,)) if text.upper().startswith("CAST(NULL"):

@@ -74,6 +74,10 @@ def test_aggregates_and_lists() -> None:
         np.zeros((3, 2), np.int32),
         np.full((3, 2), -1, np.int32),
         np.array([-1, 1, -1], np.int32),
+        np.zeros(3, np.bool_),
+        np.zeros(3, np.int64),
+        np.zeros(3, np.int64),
+        False,
     )
     _, match, _, seen = output_rows(o.ONE_ROW)
     whole, real, known = np.zeros((3, 2), np.int64), np.zeros((3, 2)), np.zeros((3, 2), np.bool_)

@@ -129,7 +129,7 @@ def _neighbour_columns(
     found = neighbour_columns(bound, instructions, safety)
     if found is None:
         return None
-    return Change(found, f"only rows with {found} can be seen; PREV and NEXT are columns before others are dropped")
+    return Change(found, f"only rows with {found} can be seen; PREV and NEXT are computed before, as columns")
 
 
 def _eliminate_rows(

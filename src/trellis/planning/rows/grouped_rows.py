@@ -42,8 +42,8 @@ class GroupedAggregates:
         """What Spark groups; `output` asks the matcher for a column."""
         groups: dict[object, list[e.BoundAggregate]] = {}
         for node in self.names:
-            # Spark fails where DISTINCT with an order of its own stands beside another aggregate of different values.
-            apart = node if node.distinct and node.order else None
+            # Spark fails where an aggregate with an order of its own stands beside DISTINCT.
+            apart = node if node.distinct and node.order else bool(node.order)
             groups.setdefault((node.variables, node.final, node.alone, apart), []).append(node)
         return tuple(self._group(nodes, variables, output) for nodes in groups.values())
 
