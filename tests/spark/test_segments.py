@@ -177,7 +177,7 @@ def test_rewritten_row_pattern(series: DataFrame) -> None:
 def test_explain_has_estimates_and_counts(series: DataFrame) -> None:
     text = f"SELECT * FROM {{t}} MATCH_RECOGNIZE (PARTITION BY k ORDER BY n {_V})"
     shown = trellis.explain(text, t=series, analyze=True)
-    for line in ("== Logical tree ==", "== ChosenTree tree ==", "SegGen", "found", "rows in"):
+    for line in ("== Logical tree ==", "== Chosen tree ==", "SegGen", "found", "rows in"):
         assert line in shown
 
 

@@ -109,7 +109,6 @@ def test_conditions_between_rows(spark: SparkSession, condition: str) -> None:
 @pytest.mark.parametrize(
     "condition",
     [
-        "B.wide > A.wide",
         "B.arr > A.arr",
         "B.id > A.nu",
         "B.mp = A.mp",

@@ -11,7 +11,7 @@ from trellis.analysis.bind_query import bind_query
 from trellis.analysis.functions import settle_functions
 from trellis.analysis.segments import segment_functions
 from trellis.analysis.source import Source
-from trellis.errors import UnsupportedError, assert_never
+from trellis.errors import BindingError, UnsupportedError, assert_never
 from trellis.planning.expressions.registered import mark_registered
 from trellis.planning.hints import Hints
 from trellis.planning.rows.plan import plan_rows
@@ -50,10 +50,13 @@ def _rewritten(query: Query, source: Source, hints: Hints, rules: Firing) -> Que
     call = reads_segments(query, functions)
     if rewritten is not None or call is None:
         return rewritten or query
-    # Spark may have a function of that name, too.
-    settled = settle_functions(query, source)
-    if settled.definitions == query.definitions and reads_segments(settled, functions) is None:
-        return settled
+    try:
+        # Spark may have a function of that name, too.
+        settled = settle_functions(query, source)
+        if settled.definitions == query.definitions and reads_segments(settled, functions) is None:
+            return settled
+    except BindingError:
+        pass
     raise UnsupportedError(
         f"{call.function} is a function of whole segments, and this row pattern cannot be rewritten into segments.",
         cure="Define segment variables: DEFINE SEGMENT X AS ... .",
