@@ -6,7 +6,8 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 PEERS_QUERIES ?= 10000
 PEERS_SEED ?= 1
-KERNEL_TESTS := $(wildcard tests/kernels tests/execution tests/properties tests/traps/test_05* tests/traps/test_17*)
+KERNEL_TESTS := $(wildcard tests/kernels tests/execution/segments/test_functions.py tests/execution/segments/test_sets.py \
+  tests/execution/test_*.py tests/properties tests/traps/test_05* tests/traps/test_17*)
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
