@@ -256,7 +256,7 @@ def _shares_together(sample: _Sample) -> list[float]:
         for _ in range(_PAIRS)
     ]
     schema = ", ".join(["number int", *(f"__s{place} {sample.struct}" for place in range(places))])
-    frame = sample.session.spark.createDataFrame(drawn, schema, verifySchema=False)
+    frame = sample.session.spark.createDataFrame(drawn, schema)
     number = e.Column(("number",))
     holds = tuple(
         (e.Operator("AND", (e.Operator("=", (number, e.Literal(str(place)))), *sample.joined[place][1])), number)
