@@ -20,9 +20,12 @@ import pytest
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-# ---- Hypothesis: `default` draws the same examples in every run, so that a red run is a red change. ----
+# ---- Hypothesis: `default` draws the same examples in every run, so that a red run is a red change. It shows the
+# first failing example as drawn: `minimise` runs the same ones and makes it small, which takes minutes. ----
 
-hypothesis.settings.register_profile("default", max_examples=100, deadline=None, derandomize=True)
+_DRAWN = [hypothesis.Phase.explicit, hypothesis.Phase.reuse, hypothesis.Phase.generate]
+hypothesis.settings.register_profile("default", max_examples=100, deadline=None, derandomize=True, phases=_DRAWN)
+hypothesis.settings.register_profile("minimise", max_examples=100, deadline=None, derandomize=True)
 hypothesis.settings.register_profile("thorough", max_examples=2_000, deadline=None, print_blob=True)
 hypothesis.settings.load_profile(os.environ.get("TRELLIS_PROFILE", "default"))
 

@@ -68,9 +68,9 @@ def test_arguments_keep_their_constants_conditions_and_order() -> None:
     plan = _plan(
         "percentile(x, array(0.1, 0.9)) FILTER (WHERE id > 1) + listagg(s) WITHIN GROUP (ORDER BY id DESC) AS m"
     )
-    assert [str(aggregate) for _, aggregate in plan.grouped[0].aggregates] == [
+    assert [str(aggregate) for group in plan.grouped for _, aggregate in group.aggregates] == [
         "percentile(`__row`.`c0`, array(0.1, 0.9)) FILTER (WHERE `__row`.`c1` > 1)",
-        "listagg(`__row`.`c2`) WITHIN GROUP (ORDER BY `__row`.`c1` DESC)",
+        "listagg(`__row`.`c0`) WITHIN GROUP (ORDER BY `__row`.`c1` DESC)",
     ]
     assert str(plan.finished[0][1]) == "`__g0` + `__g1`"
 

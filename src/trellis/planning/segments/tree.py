@@ -125,7 +125,7 @@ class TreeBuilder:
         return self.anchors[0 if at_start else 1]
 
     def _anchored(self, node: LogicalNode, condition: int) -> LogicalNode:
-        return Both((node, Leaf((condition,), Window())), Window())
+        return meet([node, Leaf((condition,), Window())])
 
     def _both(self, parts: tuple[p.Pattern, ...]) -> tuple[LogicalNode | None, bool]:
         built = [self.build(part) for part in parts]
@@ -195,4 +195,7 @@ def meet(nodes: list[LogicalNode]) -> LogicalNode:
         return leaf
     if len(parts) == 1:
         return replace(parts[0], window=parts[0].window & window, binds=tuple(dict.fromkeys((*parts[0].binds, *binds))))
-    return Both(tuple(parts), window, binds)
+    # All parts have one window: their conditions are sampled, and tested, of the same segments.
+    for part in parts:
+        window = window & part.window
+    return Both(tuple(replace(part, window=window) for part in parts), window, binds)
