@@ -12,12 +12,12 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
 
 from trellis.algebra.plan import Plan
-from trellis.algebra.query import Query, VariableKind
+from trellis.algebra.query import Query
 from trellis.algebra.segments import SegmentScan
 from trellis.errors import TrellisError, TrellisWarning, raising_worker_errors, worker_error
 from trellis.execution.segments.trial import try_tree
 from trellis.execution.task import MatchTask
-from trellis.execution.warmup import start_warmup
+from trellis.execution.warmup import kernels_for, kernels_of, start_warmup
 from trellis.planning.describe.plan import describe_plan
 from trellis.planning.describe.segments import describe_trial
 from trellis.planning.driver import plan_query
@@ -82,9 +82,10 @@ def plan_on(
     plan = plan_query(query, source_of(frame, session, functions, qualifier), hints)
     for warning in plan.warnings:
         _warn(warning)
-    if query.kind is VariableKind.ROW and isinstance(plan.scan, SegmentScan):
-        # It was rewritten, and nobody knew before.
-        start_warmup(VariableKind.SEGMENT).join()
+    for kernels in kernels_of(plan.scan):
+        if kernels is not kernels_for(query.kind):
+            # Nobody knew before that the plan needs them.
+            start_warmup(kernels).join()
     return Planned(query, plan, frame, session, hints, Counts() if counted else None)
 
 
@@ -114,7 +115,7 @@ def errors_about(text: str) -> Iterator[None]:
 @contextmanager
 def warm(*queries: Query) -> Iterator[None]:
     """Kernels are compiled or loaded while the query is planned, so that workers only load."""
-    threads = [start_warmup(kind) for kind in sorted({query.kind for query in queries}, key=str)]
+    threads = [start_warmup(kernels) for kernels in {kernels_for(query.kind) for query in queries}]
     yield
     for thread in threads:
         thread.join()

@@ -11,6 +11,9 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
+from enum import Enum
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -29,8 +32,9 @@ from trellis.algebra.automaton import (
 from trellis.algebra.place import Place
 from trellis.algebra.query import RowsPerMatch, SkipTo, VariableKind
 from trellis.algebra.scan import Gather, ListAggregate, ProgramSpec, SlotSource, Value
+from trellis.algebra.segments import SegmentScan
 from trellis.execution.chunks import Chunk, read_chunks
-from trellis.execution.loading import load_edges, load_slots, load_starts
+from trellis.execution.loading import has_long_decimals, load_edges, load_slots, load_starts
 from trellis.execution.rows.matcher import RowMatcher
 from trellis.execution.segments.warmup import compile_segment_joins, compile_segment_values
 from trellis.kernels import opcodes as o
@@ -38,58 +42,79 @@ from trellis.kernels.matches import find_matches
 from trellis.kernels.room import new_matches, new_work
 from trellis.kernels.slices import resolve_slices
 
-__all__ = ["compile_kernels", "start_warmup", "warmup"]
+__all__ = ["Kernels", "compile_kernels", "kernels_for", "kernels_of", "start_warmup", "warmup"]
 
 _LOG = logging.getLogger("trellis")
 _LOCK = threading.Lock()
-_warm: set[VariableKind] = set()
+
+
+class Kernels(Enum):
+    """Kernels that are compiled together, since plans need them together."""
+
+    ROWS = "row patterns"
+    SEGMENTS = "segment patterns"
+    LONG_DECIMALS = "decimals of more than 18 digits between rows"
+
+
+_warm: set[Kernels] = set()
 
 _SEGMENTS = (("compile_segment_values", "compile_rows"), ("compile_segment_joins",))
-# What queries of a kind need: the largest kernel, what this process compiles, and what a second one compiles meanwhile.
-_KINDS = {
-    VariableKind.ROW: ("matches.find_matches", ("compile_search",), ("compile_measures",)),
-    VariableKind.SEGMENT: ("pairs.concat_pairs", *_SEGMENTS),
+# The largest kernel and how many variants of it there are then; what this process compiles, and what another meanwhile.
+_GROUPS = {
+    Kernels.ROWS: ("matches.find_matches", 1, ("compile_search",), ("compile_measures",)),
+    Kernels.SEGMENTS: ("pairs.concat_pairs", 1, *_SEGMENTS),
+    Kernels.LONG_DECIMALS: ("matches.find_matches", 2, ("compile_long_search",), ("compile_long_rows",)),
 }
 
 
 def warmup() -> float:
-    """Compile all kernels, or load them where they are compiled already; the seconds it took.
+    """Compile the kernels, or load them where they are compiled already; the seconds it took.
+
+    Those for decimals of more than 18 digits are left to the first query that computes with such between rows.
 
     Examples
     --------
     >>> import trellis as tr
     >>> seconds = tr.warmup()
     """
-    return sum(_warm_up(kind) for kind in _KINDS)
+    return sum(_warm_up(kernels) for kernels in (Kernels.ROWS, Kernels.SEGMENTS))
 
 
-def start_warmup(kind: VariableKind = VariableKind.ROW) -> threading.Thread:
-    """Warm up for queries with variables of a kind, beside other work.
+def kernels_for(kind: VariableKind) -> Kernels:
+    """What queries with variables of a kind need at least."""
+    return Kernels.SEGMENTS if kind is VariableKind.SEGMENT else Kernels.ROWS
 
-    Join the thread before workers start, so that they only load.
-    """
-    thread = threading.Thread(target=_warm_up, args=(kind,), name="trellis-warmup", daemon=True)
+
+def kernels_of(scan: AutomatonScan | SegmentScan) -> tuple[Kernels, ...]:
+    """What a plan needs."""
+    needed = Kernels.SEGMENTS if isinstance(scan, SegmentScan) else Kernels.ROWS
+    return (needed, Kernels.LONG_DECIMALS) if has_long_decimals(scan.program) else (needed,)
+
+
+def start_warmup(kernels: Kernels = Kernels.ROWS) -> threading.Thread:
+    """Warm up beside other work. Join the thread before workers start, so that they only load."""
+    thread = threading.Thread(target=_warm_up, args=(kernels,), name="trellis-warmup", daemon=True)
     thread.start()
     return thread
 
 
-def _warm_up(kind: VariableKind) -> float:
-    largest, here, there = _KINDS[kind]
+def _warm_up(kernels: Kernels) -> float:
+    largest, variants, here, there = _GROUPS[kernels]
     with _LOCK:
-        if kind in _warm:
+        if kernels in _warm:
             return 0.0
         began = time.perf_counter()
         helper = None
-        if not _is_compiled(largest):
+        if not _is_compiled(largest, variants):
             print("trellis: compiling kernels, once on this machine; some seconds", file=sys.stderr, flush=True)
             helper = _start_helper(there)
         compile_kernels(here)
         if helper is not None:
             helper.wait()
         compile_kernels(there)
-        _warm.add(kind)
+        _warm.add(kernels)
         seconds = time.perf_counter() - began
-        _LOG.info("kernels of %s patterns ready after %.1f s", kind.value, seconds)
+        _LOG.info("kernels for %s ready after %.1f s", kernels.value, seconds)
         return seconds
 
 
@@ -99,16 +124,16 @@ def compile_kernels(names: tuple[str, ...]) -> None:
         _COMPILED[name]()
 
 
-def compile_search() -> None:
+def compile_search(*, long: bool = False) -> None:
     """Compile or load what finds matches."""
-    chunk, matcher = _chunk(), RowMatcher(_plan(o.BIT))
+    chunk, matcher = _chunk(), RowMatcher(_plan(o.BIT, long))
     matcher.find(chunk, None)
 
 
-def compile_rows() -> None:
+def compile_rows(*, long: bool = False) -> None:
     """Compile or load the interpreter of conditions of single rows."""
     chunk, matcher = _chunk(), RowMatcher(_plan(o.PROGRAM))
-    work = new_work(2, 5, 3, 4, True, False)
+    work = new_work(2, 5, 3, 4, True, False, long)
     slots = load_slots(chunk, matcher.plan.slots, None)
     origins, edges = load_starts(chunk, None), load_edges(matcher.plan, chunk, (), ())
     matcher.conditions(chunk, slots, matcher.program(None), work, np.zeros(3, np.int64), origins, edges)
@@ -122,9 +147,11 @@ def compile_measures() -> None:
     resolve_slices(np.zeros(0, np.bool_), none, none, none, none, np.zeros(3, np.int64), none)
 
 
-_COMPILED = {
+_COMPILED: dict[str, Callable[[], None]] = {
     "compile_search": compile_search,
+    "compile_long_search": partial(compile_search, long=True),
     "compile_rows": compile_rows,
+    "compile_long_rows": partial(compile_rows, long=True),
     "compile_measures": compile_measures,
     "compile_segment_joins": compile_segment_joins,
     "compile_segment_values": compile_segment_values,
@@ -150,18 +177,18 @@ def _chunk() -> Chunk:
     return next(read_chunks(iter([batch]), ("k",), 10))
 
 
-def _is_compiled(kernel: str) -> bool:
+def _is_compiled(kernel: str, variants: int) -> bool:
     """Whether a kernel lies in Numba's cache. A wrong answer only spoils the announcement."""
     cache = getattr(find_matches, "_cache", None)
     if cache is None or not hasattr(cache, "cache_path"):
         return True
-    return any(Path(cache.cache_path).glob(f"{kernel}-*.nbc"))
+    return len(list(Path(cache.cache_path).glob(f"{kernel}-*.nbc"))) >= variants
 
 
-def _plan(condition: int) -> AutomatonScan:
+def _plan(condition: int, long: bool = False) -> AutomatonScan:
     """`A B*` with an aggregate in the condition of B. A is tested by a column, or by a program."""
     aggregate = AggregateSpec(o.SUM_INT, None, (0, 0))
-    code = (
+    code: tuple[tuple[int, int, int], ...] = (
         (o.LOAD_INT, 0, 0),
         (o.AGGREGATE_INT, 0, 0),
         (o.COMPARE_INT, o.LESS_EQUAL, 0),
@@ -170,6 +197,8 @@ def _plan(condition: int) -> AutomatonScan:
         (o.IS_NULL, 0, 0),
         (o.NOT, 0, 0),
     )
+    if long:
+        code = (*code, (o.WIDEN, 0, 0))
     merge = Merge(o.KEYED, (Register(o.AGGREGATE_STATE, 0, 0),))
     by_spark = Condition("A", "spark", "", column="b")
     return AutomatonScan(

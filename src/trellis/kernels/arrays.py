@@ -251,14 +251,15 @@ class Edges(NamedTuple):
 class Stack(NamedTuple):
     """The stack of the interpreter: a value is an integer or a float, and may be unknown.
 
-    `highs` are second words of integers that have two; `limbs` and `words` are room to compute with these.
+    `highs` are second words of integers that have two; `limbs` and `words` are room to compute with these. Programs
+    without such integers have no `limbs`, so that kernels are compiled without what computes with them.
     """
 
     ints: Ints
     floats: Floats
     known: Bools
     highs: Ints
-    limbs: Ints
+    limbs: Ints | None
     words: Ints
 
 

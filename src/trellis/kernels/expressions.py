@@ -329,7 +329,7 @@ def evaluate(
                     problem = o.OVERFLOW
             else:
                 top += 1 if op == o.CONST_WIDE else -1 if op < o.WIDEN else 0
-                problem = run_wide(op, a, top, program, stack)
+                problem = run_wide(op, a, top, program, stack, stack.limbs)
             if problem != o.DONE:
                 if not lenient:
                     status[0] = problem

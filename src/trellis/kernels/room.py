@@ -44,11 +44,11 @@ def new_track(
     )
 
 
-def new_work(longest: int, width: int, key: int, depth: int, by_table: bool, keyed: bool) -> Work:
+def new_work(longest: int, width: int, key: int, depth: int, by_table: bool, keyed: bool, wide: bool = False) -> Work:
     """Room for a search in a series of up to `longest` rows by an automaton of `width` instructions.
 
     `key` is the length of the key of a state, `depth` that of the interpreter's stack; `keyed` says whether there are
-    states with keys at all.
+    states with keys at all, `wide` whether the interpreter meets numbers of two words.
     """
     room = 1 if by_table else 1024
     marks = 1 if by_table else ((longest + 1) * width >> 3) + 1
@@ -74,7 +74,7 @@ def new_work(longest: int, width: int, key: int, depth: int, by_table: bool, key
             np.zeros(depth, np.float64),
             np.zeros(depth, np.bool_),
             np.zeros(depth, np.int64),
-            np.zeros((4, LIMBS), np.int64),
+            np.zeros((4, LIMBS), np.int64) if wide else None,
             np.zeros(2, np.int64),
         ),
     )

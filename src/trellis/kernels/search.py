@@ -168,8 +168,8 @@ def backtrack(
     head, tail = edges.first[series], edges.last[series]
     width = len(op)
     choices = 0
-    trail = 0
-    pc = 0
+    # Plain zeros are types of their own: what is called with them would be compiled twice.
+    trail, pc = np.int64(0), np.int64(0)
     row = start
     if track.active:
         cut_rows(np.int64(-1), track)
@@ -273,7 +273,7 @@ def _fits(row: int, start: int, window: Window) -> bool:
 
 @inlined
 def _failed_before(
-    pc: int,
+    pc: int | np.int64,
     row: int,
     start: int,
     low: int,
@@ -302,7 +302,9 @@ def _failed_before(
 
 
 @inner
-def _remembered(pc: int, row: int, start: int, merging: Merging, window: Window, track: Track, work: Work) -> bool:
+def _remembered(
+    pc: int | np.int64, row: int, start: int, merging: Merging, window: Window, track: Track, work: Work
+) -> bool:
     """Look the state up among the failed ones, by its whole key; put it there if it is new."""
     key = work.key
     key[0] = pc
@@ -373,7 +375,7 @@ def _remembered(pc: int, row: int, start: int, merging: Merging, window: Window,
 
 
 @inlined
-def _keep_trail(trail: int, low: int, width: int, merging: Merging, window: Window, work: Work) -> None:
+def _keep_trail(trail: int | np.int64, low: int, width: int, merging: Merging, window: Window, work: Work) -> None:
     """Take back the marks of states that did not fail: those on the way to a match, or to the end of the room."""
     for k in range(trail):
         pc = work.trail_pc[k]

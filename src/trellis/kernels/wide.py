@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from trellis.kernels import opcodes as o
-from trellis.kernels.arrays import Program, Stack
+from trellis.kernels.arrays import Ints, Program, Stack
 from trellis.kernels.compile import inlined, inner
 from trellis.kernels.decimals import calculate, compare_words, negate_words, rescale, to_float
 
@@ -27,8 +27,14 @@ def compared(comparison: int, order: int) -> bool:
 
 
 @inner
-def run_wide(op: int, a: int, top: int, program: Program, stack: Stack) -> int:
-    """Run an instruction whose result belongs at `top`; DONE, or an error of arithmetic."""
+def run_wide(op: int, a: int, top: int, program: Program, stack: Stack, limbs: Ints | None) -> int:
+    """Run an instruction whose result belongs at `top`; DONE, or an error of arithmetic.
+
+    Without `limbs`, which programs that have no such instruction leave out, nothing of this is compiled: it takes as
+    long as all the rest.
+    """
+    if limbs is None:
+        return o.DONE
     ints, highs, known = stack.ints, stack.highs, stack.known
     constants = program.ints
     if op == o.CONST_WIDE:
@@ -50,7 +56,7 @@ def run_wide(op: int, a: int, top: int, program: Program, stack: Stack) -> int:
                 constants[a + 2],
                 constants[a + 3],
                 constants[a + 4],
-                stack.limbs,
+                limbs,
                 stack.words,
             )
             highs[top], ints[top] = stack.words[0], stack.words[1]
@@ -67,11 +73,11 @@ def run_wide(op: int, a: int, top: int, program: Program, stack: Stack) -> int:
     elif known[top]:
         if op == o.RESCALE:
             up, down, precision = constants[a], constants[a + 1], constants[a + 2]
-            problem = rescale(highs[top], ints[top], up, down, precision, stack.limbs, stack.words)
+            problem = rescale(highs[top], ints[top], up, down, precision, limbs, stack.words)
             highs[top], ints[top] = stack.words[0], stack.words[1]
             return problem
         if op == o.WIDE_TO_FLOAT:
-            stack.floats[top] = to_float(highs[top], ints[top], a, stack.limbs)
+            stack.floats[top] = to_float(highs[top], ints[top], a, limbs)
         elif op == o.NEGATE_WIDE or highs[top] < 0:
             highs[top], ints[top] = negate_words(highs[top], ints[top])
     return o.DONE

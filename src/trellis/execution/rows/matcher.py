@@ -64,6 +64,7 @@ class RowMatcher:
         self.tracked = any(condition.where == "kernel" for condition in plan.conditions)
         self.looks_back = any(spec.previous < -1 for spec in plan.aggregates)
         self.wide = any(spec.kind >= o.SUM_WIDE for spec in plan.aggregates)
+        self.long = loading.has_long_decimals(plan.program)
         self.code = np.array(plan.program.code, np.int32).reshape(len(plan.program.code), 3)
         texts = [text for _, text in plan.program.strings]
         self.constants = list(dict.fromkeys([*texts, *variables])) if self._uses_strings() else []
@@ -121,7 +122,7 @@ class RowMatcher:
         longest, width = int(np.diff(chunk.offsets).max()), len(plan.instructions)
         by_table = plan.search is Search.TABLE and longest * width * 4 <= _TABLE_BYTES
         keyed = self.tracked or plan.window is not None
-        work = new_work(longest, width, self.merging.width, plan.program.depth, by_table, keyed)
+        work = new_work(longest, width, self.merging.width, plan.program.depth, by_table, keyed, self.long)
         conditions = self.conditions(chunk, slots, program, work, status, origins, edges)
         self._check(status, chunk)
         matches = self._search(chunk, origins, edges, conditions, program, slots, work, by_table, longest, status)

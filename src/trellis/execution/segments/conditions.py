@@ -103,7 +103,7 @@ class SegmentTester:
             offsets[:-1],
             offsets[1:],
             self._track,
-            new_work(1, 1, 1, self.depth, True, False),
+            new_work(1, 1, 1, self.depth, True, False, bool((self.program.code[:, 0] >= o.LOAD_WIDE).any())),
             bits,
             status,
         )
