@@ -27,7 +27,8 @@ lint: $(READY)  ## check style, format and types
 	$(BIN)/mypy
 
 unit: $(READY)  ## run the tests that need no JVM
-	$(BIN)/pytest -n 2 --slow
+	$(BIN)/trellis warmup
+	$(BIN)/pytest -n 2 --dist worksteal --slow
 
 spark: java $(READY)  ## run the tests that need Spark
 	$(BIN)/pytest -m 'spark and not thorough'
@@ -40,7 +41,7 @@ connect: java $(READY)  ## run the tests that concern Spark Connect on a local C
 	$(BIN)/pytest --connect --slow
 
 thorough: java $(READY)  ## draw twenty times as many random cases, then many threads of one session and all benchmarks, quickly
-	TRELLIS_PROFILE=thorough $(BIN)/pytest -n 2 --slow
+	TRELLIS_PROFILE=thorough $(BIN)/pytest -n 2 --dist worksteal --slow
 	$(BIN)/pytest --thorough
 
 peers: java $(READY)  ## compare with a real Trino on random queries: needs Java 25 and, once, Maven (PEERS_QUERIES=10000)

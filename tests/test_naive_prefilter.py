@@ -227,7 +227,7 @@ def test_noise() -> None:
 
 # ------------------------------------------------------------------------------- what the definitions say of each other
 
-more = settings(max_examples=settings().max_examples * 2, suppress_health_check=list(HealthCheck))
+more = settings(suppress_health_check=list(HealthCheck))
 
 
 def results(rows: list[Row], asked: NaiveQuery) -> Any:

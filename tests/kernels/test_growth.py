@@ -15,7 +15,7 @@ from trellis.errors import ResourceError
 
 _SCHEMA = [("k", "string"), ("id", "int"), ("x", "int")]
 _COMPILED = os.environ.get("NUMBA_DISABLE_JIT") != "1"
-_SIZES = (5_000, 50_000) if _COMPILED else (200, 400)
+_SIZES = (3_000, 30_000) if _COMPILED else (200, 400)
 _STEPS_PER_ROW = 50
 
 # Each never matches on equal rows, and each way to split the rows between the variables has to be ruled out.
@@ -85,7 +85,7 @@ def test_a_budget_never_drops_a_match() -> None:
 )
 @pytest.mark.parametrize("search", ["auto", "backtrack"])
 def test_one_long_match(define: str, search: str) -> None:
-    count = 200_000 if _COMPILED else 500
+    count = 60_000 if _COMPILED else 500
     clause = (
         "ORDER BY id MEASURES count(*) AS n, FIRST(id) AS lo, LAST(id) AS hi, sum(x) AS total "
         f"PATTERN (A+) DEFINE {define}"

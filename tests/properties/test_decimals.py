@@ -117,7 +117,7 @@ def _type(expression: Expression, rows: list[Fraction | None]) -> Type:
     return expression[1](rows, False)[0]
 
 
-@settings(max_examples=settings().max_examples * 4, report_multiple_bugs=False)
+@settings(max_examples=settings().max_examples * 2, report_multiple_bugs=False)
 @given(cases(), st.booleans())
 def test_decimals_between_rows(case: Any, ansi: bool) -> None:
     type_, rows, condition, holds = case

@@ -14,7 +14,7 @@ from properties.render import render_clause
 from properties.test_matcher import assert_same
 from trellis.errors import DataError
 
-more = settings(max_examples=settings().max_examples * (1 if numba.config.DISABLE_JIT else 10))
+more = settings(max_examples=settings().max_examples * (1 if numba.config.DISABLE_JIT else 3))
 
 
 @more

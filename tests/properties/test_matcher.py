@@ -23,7 +23,7 @@ _SCHEMA = [("id", "int"), ("k", "int"), ("t", "int"), ("x", "int"), ("y", "doubl
 Case = tuple[list[dict[str, Any]], list[str], NaiveQuery]
 
 # Thousands of cases in a normal run. Without the JIT a case takes a hundred times as long.
-more = settings(max_examples=settings().max_examples * (1 if numba.config.DISABLE_JIT else 20))
+more = settings(max_examples=settings().max_examples * (1 if numba.config.DISABLE_JIT else 5))
 
 hints = st.fixed_dictionaries(
     {

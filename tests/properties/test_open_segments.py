@@ -25,7 +25,7 @@ from trellis.planning.segments.choose import choose_tree
 
 _SCHEMA = [*SCHEMA, ("ts", "timestamp_ntz")]
 windows = st.sampled_from(["none", "time", "time", "rows", "rows"])
-more = settings(max_examples=settings().max_examples * (1 if numba.config.DISABLE_JIT else 3))
+more = settings(max_examples=settings().max_examples * (1 if numba.config.DISABLE_JIT else 2))
 
 
 def check(case: Case, data: DataObject, *clauses: Any) -> None:

@@ -27,7 +27,7 @@ from trellis.execution.rows.matcher import RowMatcher
 
 Case = tuple[list[dict[str, Any]], list[str], NaiveQuery]
 
-more = settings(max_examples=settings().max_examples * (1 if numba.config.DISABLE_JIT else 10))
+more = settings(max_examples=settings().max_examples * (1 if numba.config.DISABLE_JIT else 3))
 hints = st.fixed_dictionaries(
     {
         # Rows that nobody sees are dropped by looking at the whole series.

@@ -27,7 +27,7 @@ _SCHEMA = [("id", "int"), ("c", "string")]
 _MOST_ROWS = 5
 _COUNTS = ((0, None), (0, None), (1, None), (0, 1), (2, None), (0, 2), (1, 2), (2, 2), (0, 3), (1, 3), (2, 3))
 
-more = settings(max_examples=settings().max_examples * (1 if numba.config.DISABLE_JIT else 20))
+more = settings(max_examples=settings().max_examples * (1 if numba.config.DISABLE_JIT else 5))
 
 # Conditions of single rows are searched by the table or by backtracking; the others look at the match.
 variants = st.sampled_from(

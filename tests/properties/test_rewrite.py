@@ -66,7 +66,7 @@ def in_order(result: list[dict[str, Any]]) -> list[list[Any]]:
     return sorted(([-1 if value is None else value for value in row.values()] for row in result), key=str)
 
 
-@settings(max_examples=settings().max_examples * (1 if numba.config.DISABLE_JIT else 10))
+@settings(max_examples=settings().max_examples * (1 if numba.config.DISABLE_JIT else 3))
 @given(clauses(), rows)
 def test_rewritten(clause: str, drawn: list[tuple[int, float | None, int | None]]) -> None:
     rewritten: Query | None = rewrite_rows(parse_clause_text(clause), {}, always=True)

@@ -80,7 +80,7 @@ def matches_of(case: Case) -> dict[int, set[ns.Result]]:
     return {key: ns.find(case.pattern, case.variables, rows, case.wanted) for key, rows in case.series.items()}
 
 
-@times(6)
+@times(3)
 @given(plain_cases(), plans, batches)
 def test_segments(case: Case, plan: Plan, batch: int) -> None:
     expected = [
@@ -104,14 +104,14 @@ def test_small_spaces(case: Case, plan: Plan, batch: int) -> None:
         assert in_order(found(case, run(case, plan, batch))) == expected
 
 
-@times(4)
+@times(3)
 @given(bound_cases(references=False), plans, batches)
 def test_bindings(case: Case, plan: Plan, batch: int) -> None:
     expected = [shown(key, match) for key, matches in matches_of(case).items() for match in matches]
     assert in_order(found(case, run(case, plan, batch))) == in_order(expected)
 
 
-@times(5)
+@times(3)
 @given(bound_cases(), plans, batches)
 def test_references(case: Case, plan: Plan, batch: int) -> None:
     expected = [shown(key, match) for key, matches in matches_of(case).items() for match in matches]

@@ -12,7 +12,7 @@ import local
 from trellis.errors import TrellisError
 
 _SCHEMA = [("id", "int"), ("x", "int")]
-_ROWS = 100_000 if os.environ.get("NUMBA_DISABLE_JIT") != "1" else 300
+_ROWS = 30_000 if os.environ.get("NUMBA_DISABLE_JIT") != "1" else 300
 
 
 def rows_of(count: int) -> list[dict[str, Any]]:

@@ -104,7 +104,7 @@ def test_same_rows(pattern: str, more: dict[str, str], change: str) -> None:
     elif change == "PARTITION BY":
         clause = f"PARTITION BY t % 2 {clause}"
     draw = random.Random(7)
-    for _ in range(60):
+    for _ in range(20):
         rows = [
             {"t": draw.choice([None, *range(12)]), "k": draw.choice(["a", "b", "c", "x", None]), "v": draw.randrange(3)}
             for _ in range(draw.randrange(16))

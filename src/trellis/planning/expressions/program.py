@@ -275,7 +275,11 @@ class ProgramBuilder:
 
     def _emit_comparison(self, operator: e.Operator) -> None:
         left, right = operator.operands
-        common = self._rules.common(self.infer(left), self.infer(right))
+        types = [self.infer(left), self.infer(right)]
+        if {type_.kind for type_ in types} == {Kind.DECIMAL, Kind.INTEGER}:
+            # A literal counts with the digits that it has.
+            types = [self._rules.decimal_operand(side) for side in operator.operands]
+        common = self._rules.common(types[0], types[1])
         if common is None:
             raise mismatch(operator, self.infer(left), self.infer(right))
         # Decimals that are held in one word are compared in one, even if their common type has more digits.

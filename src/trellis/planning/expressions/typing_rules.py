@@ -77,7 +77,9 @@ class TypingRules:
     def decimal_operand(self, expression: Expression) -> Type:
         """The type of an operand beside a decimal; a whole number as written has no more digits than it shows."""
         type_ = self.infer(expression)
-        literal = expression.operands[0] if isinstance(expression, e.Operator) else expression
+        literal = expression
+        if isinstance(expression, e.Operator) and expression.symbol == "NEG":
+            literal = expression.operands[0]
         if type_.kind is Kind.INTEGER and isinstance(literal, e.Literal):
             found = read_literal(literal.text)
             return Type(Kind.DECIMAL, precision=len(str(found[1] if found else 0)))
