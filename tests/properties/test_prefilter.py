@@ -45,7 +45,7 @@ hints: SearchStrategy[Hints] = st.fixed_dictionaries(
 def times(share: int) -> settings:
     """A job takes long, so that only a share of the profile's examples is drawn; each has many tables."""
     return settings(
-        max_examples=max(10, settings().max_examples // share),
+        max_examples=max(4, settings().max_examples // share),
         deadline=None,
         suppress_health_check=list(HealthCheck),
     )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import trellis
+from some import some
 from trellis.errors import BindingError, UnsupportedError
 
 if TYPE_CHECKING:
@@ -159,7 +160,7 @@ def registered(spark: SparkSession) -> None:
         ("PATTERN (A B) DEFINE A AS PREV(text_twice(price)) = 20", [("x", 2, 3)]),
     ],
 )
-@pytest.mark.parametrize("off", [[], ["hoist_slots"], ["eliminate_rows"]])
+@pytest.mark.parametrize("off", some([[], ["hoist_slots"], ["eliminate_rows"]]))
 def test_registered_functions_see_values_of_rows_only(
     prices: DataFrame, clause: str, found: list[tuple[Any, ...]], off: list[str]
 ) -> None:

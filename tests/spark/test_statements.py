@@ -318,82 +318,82 @@ def test_keys_that_cannot_be_ordered(spark: SparkSession, type_: str) -> None:
 # -------------------------------------------------------------------------------------------------------- aggregates
 
 
+_AGGREGATES = [
+    "count(*)",
+    "count(x)",
+    "count(DISTINCT x)",
+    "count(DISTINCT x, s)",
+    "count(x, s)",
+    "count_if(x > 1)",
+    "sum(x)",
+    "sum(DISTINCT x)",
+    "sum(d)",
+    "sum(y)",
+    "sum(iv)",
+    "avg(x)",
+    "avg(d)",
+    "avg(iv)",
+    "mean(y)",
+    "min(x)",
+    "max(s)",
+    "min(d)",
+    "max(t)",
+    "min(w)",
+    "max(arr)",
+    "stddev(x)",
+    "stddev_pop(d)",
+    "var_samp(y)",
+    "variance(x)",
+    "var_pop(x)",
+    "bool_and(x > 0)",
+    "every(x > 1)",
+    "bool_or(x > 2)",
+    "max_by(s, id)",
+    "min_by(s, x)",
+    "min_by(arr, id)",
+    "array_agg(x)",
+    "collect_list(s)",
+    "listagg(s)",
+    "listagg(s, ', ')",
+    "string_agg(s, '-')",
+    "listagg(DISTINCT s, '/')",
+    "median(x)",
+    "median(d)",
+    "percentile(x, 0.25)",
+    "percentile(y, 0.9)",
+    "approx_count_distinct(x)",
+    "sum(x) FILTER (WHERE id > 2)",
+    "count(*) FILTER (WHERE s = 'b')",
+    "array_agg(x) FILTER (WHERE id > 2)",
+    "median(x) FILTER (WHERE id > 2)",
+    "listagg(s, ',') FILTER (WHERE id < 3)",
+    "any_value(s) FILTER (WHERE id = 3)",
+    "sort_array(array_agg(DISTINCT x))",
+    "sort_array(collect_set(s))",
+    "sum(x + id * 2)",
+    "max(upper(s))",
+    "first(s)",
+]
+
+
 @connect
-@pytest.mark.parametrize(
-    "aggregate",
-    [
-        "count(*)",
-        "count(x)",
-        "count(DISTINCT x)",
-        "count(DISTINCT x, s)",
-        "count(x, s)",
-        "count_if(x > 1)",
-        "sum(x)",
-        "sum(DISTINCT x)",
-        "sum(d)",
-        "sum(y)",
-        "sum(iv)",
-        "avg(x)",
-        "avg(d)",
-        "avg(iv)",
-        "mean(y)",
-        "min(x)",
-        "max(s)",
-        "min(d)",
-        "max(t)",
-        "min(w)",
-        "max(arr)",
-        "stddev(x)",
-        "stddev_pop(d)",
-        "var_samp(y)",
-        "variance(x)",
-        "var_pop(x)",
-        "bool_and(x > 0)",
-        "every(x > 1)",
-        "bool_or(x > 2)",
-        "max_by(s, id)",
-        "min_by(s, x)",
-        "min_by(arr, id)",
-        "array_agg(x)",
-        "collect_list(s)",
-        "listagg(s)",
-        "listagg(s, ', ')",
-        "string_agg(s, '-')",
-        "listagg(DISTINCT s, '/')",
-        "median(x)",
-        "median(d)",
-        "percentile(x, 0.25)",
-        "percentile(y, 0.9)",
-        "approx_count_distinct(x)",
-        "sum(x) FILTER (WHERE id > 2)",
-        "count(*) FILTER (WHERE s = 'b')",
-        "array_agg(x) FILTER (WHERE id > 2)",
-        "median(x) FILTER (WHERE id > 2)",
-        "listagg(s, ',') FILTER (WHERE id < 3)",
-        "any_value(s) FILTER (WHERE id = 3)",
-        "sort_array(array_agg(DISTINCT x))",
-        "sort_array(collect_set(s))",
-        "sum(x + id * 2)",
-        "max(upper(s))",
-        "first(s)",
-    ],
-)
 @pytest.mark.parametrize("where", ["TRUE", "FALSE"])
-def test_aggregates_are_sparks(spark: SparkSession, aggregate: str, where: str) -> None:
+def test_aggregates_are_sparks(spark: SparkSession, where: str) -> None:
     """Over the rows of one match an aggregate is what Spark's own is over these rows, type included; also over none."""
     source = """SELECT *, CAST(x * 1.25 AS DECIMAL(8, 3)) AS d, CAST(x AS DECIMAL(30, 2)) AS w, x / 4.0D AS y,
         make_dt_interval(x) AS iv, DATE '2024-01-01' + id AS t, array(x) AS arr
         FROM VALUES (1, 3, 'b'), (2, 1, 'a'), (3, CAST(NULL AS INT), 'b'), (4, 3, NULL), (5, 2, 'c') AS v(id, x, s)"""
     frame = spark.sql(source).coalesce(1)
-    text = f"""SELECT m FROM {{f}} MATCH_RECOGNIZE (ORDER BY id MEASURES {_of(aggregate)} AS m PATTERN (^ B? A* B*)
+    measures = ", ".join(f"{_of(aggregate)} AS m{number}" for number, aggregate in enumerate(_AGGREGATES))
+    text = f"""SELECT * FROM {{f}} MATCH_RECOGNIZE (ORDER BY id MEASURES {measures} PATTERN (^ B? A* B*)
         DEFINE A AS {where}, B AS NOT {where})"""
-    expected = frame.where(where).selectExpr(f"{aggregate} AS m")
+    expected = frame.where(where).selectExpr(*(f"{text} AS m{number}" for number, text in enumerate(_AGGREGATES)))
     found = trellis.sql(text, f=frame)
-    assert found.schema["m"].dataType.simpleString() == expected.schema["m"].dataType.simpleString()
-    value, wanted = one(found), one(expected)
-    if isinstance(wanted, float):
-        wanted = pytest.approx(wanted)
-    assert value == wanted
+    types, wanted_types = ([field.dataType.simpleString() for field in one.schema] for one in (found, expected))
+    assert dict(zip(_AGGREGATES, types, strict=True)) == dict(zip(_AGGREGATES, wanted_types, strict=True))
+    (values,), (wanted,) = found.collect(), expected.collect()
+    for aggregate, value, want in zip(_AGGREGATES, values, wanted, strict=True):
+        assert value == (pytest.approx(want) if isinstance(want, float) else want), aggregate
 
 
 def _of(aggregate: str) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import trellis
+from some import some
 from trellis.errors import TrellisWarning
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ _CLAUSES = [
 ]
 
 
-@pytest.mark.parametrize("clause", _CLAUSES)
+@pytest.mark.parametrize("clause", some(_CLAUSES))
 def test_every_plan_has_the_same_order(tied: DataFrame, clause: str) -> None:
     """The order of ties as a further key, by its definition, gives the same rows as no further key."""
     found = run(tied, f"PARTITION BY k ORDER BY t {clause}")

@@ -14,6 +14,7 @@ from unittest.mock import MagicMock
 import pytest
 
 import trellis
+from some import some
 from trellis.errors import ResourceError
 from trellis.spark import worker_python
 from trellis.spark.worker_python import problem_with, require_worker_python
@@ -210,7 +211,7 @@ def run_without_activating(folder: Path, *arguments: str) -> subprocess.Complete
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize("kind", ["classic", "connect"])
+@pytest.mark.parametrize("kind", some(["classic", "connect"]))
 def test_a_program_whose_environment_is_not_activated(bare: str, tmp_path: Path, kind: str) -> None:
     (tmp_path / "program.py").write_text(PROGRAM)
     done = run_without_activating(tmp_path, "program.py", kind)
@@ -224,7 +225,7 @@ def test_a_program_whose_environment_is_not_activated(bare: str, tmp_path: Path,
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize("where", [["--master", "local[1]"], ["--remote", "local[1]"]], ids=["classic", "connect"])
+@pytest.mark.parametrize("where", some([["--master", "local[1]"], ["--remote", "local[1]"]]))
 def test_the_command_line_runs_workers_on_its_own_python(bare: str, tmp_path: Path, where: list[str]) -> None:
     (tmp_path / "t.csv").write_text("id\n1\n2\n")
     query = "SELECT * FROM t MATCH_RECOGNIZE (ORDER BY id MEASURES A.id AS a PATTERN (A))"
