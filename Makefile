@@ -19,16 +19,17 @@ help:  ## print this list
 demo: java $(READY)  ## find cold waves in the weather of 12 cities: prints a table, draws a picture into ./demo
 	@$(BIN)/python -m trellis.demo
 
-test: java lint unit spark coverage connect  ## run everything that CI runs: lint, types, all tests
+test: java lint unit spark connect  ## run everything that CI runs: lint, types, all tests
 
 lint: $(READY)  ## check style, format and types
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-unit: $(READY)  ## run the tests that need no JVM
+unit: $(READY)  ## run the tests that need no JVM, some of them with the JIT compiler off
 	$(BIN)/trellis warmup
 	$(BIN)/pytest -n 2 --dist worksteal --slow
+	NUMBA_DISABLE_JIT=1 TRELLIS_PROFILE=few $(BIN)/pytest -n 2 --dist worksteal tests/properties tests/execution
 
 spark: java $(READY)  ## run the tests that need Spark
 	$(BIN)/pytest -m 'spark and not thorough'
@@ -40,7 +41,7 @@ coverage: $(READY)  ## run the kernels' tests with the JIT compiler off and repo
 connect: java $(READY)  ## run the tests that concern Spark Connect on a local Connect server
 	$(BIN)/pytest --connect --slow
 
-thorough: java $(READY)  ## draw twenty times as many random cases, then many threads of one session and all benchmarks, quickly
+thorough: java coverage  ## draw twenty times as many random cases, then the cases that take long in Spark, many threads, all benchmarks
 	TRELLIS_PROFILE=thorough $(BIN)/pytest -n 2 --dist worksteal --slow
 	$(BIN)/pytest --thorough
 

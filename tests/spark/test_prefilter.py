@@ -11,6 +11,7 @@ from pyspark.sql import functions as F
 
 import trellis
 from some import some
+from spark.plans import find_by_plans
 from trellis.errors import BindingError
 from trellis.spark.session import Session
 from trellis.spark.statistics import inspect_source
@@ -70,6 +71,15 @@ def find(frame: DataFrame, clause: str, hints: dict[str, Any] | None = None) -> 
     return sorted(map(repr, trellis.sql(text, t=frame, hints=hints).collect()))
 
 
+def check(frame: DataFrame, clause: str, *more: dict[str, Any]) -> None:
+    """All plans find the same, and more than nothing."""
+    plans = [*FORCED, *more]
+    expected, *found = find_by_plans(frame, clause, [OFF, *plans])
+    assert expected
+    for hints, rows in zip(plans, found, strict=True):
+        assert rows == expected, hints
+
+
 _DEFINE = "DEFINE A AS k = 'a', B AS k = 'b' AND B.v >= A.v, C AS k = 'c'"
 
 
@@ -89,10 +99,7 @@ def test_every_key(events: DataFrame, key: str, direction: str) -> None:
         f"PARTITION BY g ORDER BY {key}{direction}, k, v MEASURES MATCH_NUMBER() AS m, A.{key} AS a, C.v AS c "
         f"PATTERN (A Z* B Z* C) WITHIN {WIDTHS[key]} {_DEFINE}"
     )
-    expected = find(events, clause, OFF)
-    assert expected
-    for hints in FORCED:
-        assert find(events, clause, hints) == expected, hints
+    check(events, clause)
 
 
 @pytest.mark.parametrize(
@@ -115,10 +122,7 @@ def test_the_hour_that_clocks_skip(spark: SparkSession, key: str, width: str) ->
             f"ORDER BY {key}, n MEASURES A.n AS a, C.n AS c PATTERN (A Z* B Z* C) WITHIN INTERVAL '{width} "
             "DEFINE A AS k = 'a', B AS k = 'b', C AS k = 'c'"
         )
-        expected = find(frame, clause, OFF)
-        assert len(expected) > 5
-        for hints in [*FORCED, {"slices": 1}]:
-            assert find(frame, clause, hints) == expected, hints
+        check(frame, clause, {"slices": 1})
         bounded = clause.replace("Z*", "Z{0,2}")
         assert find(frame, bounded, {"slices": 1}) == find(frame, bounded, OFF)
     finally:
@@ -145,10 +149,7 @@ def test_every_pattern(events: DataFrame, pattern: str, skip: str) -> None:
         "ORDER BY n, k, v MEASURES MATCH_NUMBER() AS m, CLASSIFIER() AS c, FINAL last(n) AS l ALL ROWS PER MATCH "
         f"AFTER MATCH SKIP {skip} PATTERN ({pattern}) WITHIN 8 {_define(pattern)}"
     )
-    expected = find(events, clause, OFF)
-    assert expected
-    for hints in FORCED:
-        assert find(events, clause, hints) == expected, hints
+    check(events, clause)
 
 
 @pytest.mark.connect

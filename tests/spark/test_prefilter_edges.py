@@ -10,6 +10,8 @@ import pytest
 from pyspark.sql import functions as F
 
 import trellis
+from some import some
+from spark.plans import find_by_plans
 from trellis.spark import statistics as row_statistics
 
 if TYPE_CHECKING:
@@ -36,9 +38,9 @@ def find(frame: DataFrame, clause: str, hints: dict[str, Any] | None = None) -> 
 
 
 def check(frame: DataFrame, clause: str, expected: list[tuple[Any, ...]], most: int | None = None) -> None:
-    assert find(frame, clause, OFF) == expected
-    for hints in FORCED[:most]:
-        assert find(frame, clause, hints) == expected, hints
+    plans = [OFF, *FORCED[:most]]
+    for hints, found in zip(plans, find_by_plans(frame, clause, plans), strict=True):
+        assert found == sorted(expected, key=repr), hints
 
 
 @pytest.fixture
@@ -105,7 +107,7 @@ def test_rows_before_that_nobody_looks_at(spark: SparkSession, condition: str) -
     )
 
 
-@pytest.mark.parametrize("condition", ["s = 1", "coalesce(s, 0) = 1"])
+@pytest.mark.parametrize("condition", some(["s = 1", "coalesce(s, 0) = 1"]))
 def test_texts_that_are_no_numbers(spark: SparkSession, condition: str) -> None:
     """Spark casts a text that stands beside a number; below the join is one that is no number."""
     left = spark.createDataFrame(
@@ -141,7 +143,7 @@ def test_values_that_cannot_be_cast(spark: SparkSession, condition: str, expecte
     check(joined, clause, expected, 2)
 
 
-@pytest.mark.parametrize("condition", ["abs(d) > 0", "- d > 0"])
+@pytest.mark.parametrize("condition", some(["abs(d) > 0", "- d > 0"]))
 def test_many_digits(spark: SparkSession, condition: str) -> None:
     """A product of decimals may have fewer digits than its factors."""
     rows = [(1, Decimal("0"), 5), (2, Decimal("-0.0000000001"), 0), (3, Decimal("0"), 1), (4, Decimal("0"), 3)]
@@ -165,7 +167,7 @@ def test_windows_that_run_over_without_ansi_mode(spark: SparkSession, first: int
         spark.conf.unset("spark.sql.ansi.enabled")
 
 
-@pytest.mark.parametrize("width", ["0.02", "1", "0.019"])
+@pytest.mark.parametrize("width", some(["0.02", "1", "0.019"]))
 def test_windows_at_the_end_of_decimals(spark: SparkSession, width: str) -> None:
     times = ["-9999999999.92", "-9999999999.91", "-9999999999.90", "9999999999.90", "9999999999.91", "9999999999.92"]
     frame = spark.createDataFrame([(Decimal(t), n % 3) for n, t in enumerate(times)], "t decimal(18,8), x int")
@@ -177,7 +179,7 @@ def test_windows_at_the_end_of_decimals(spark: SparkSession, width: str) -> None
         check(frame, clause, found, 2)
 
 
-@pytest.mark.parametrize("condition", ["v + 1 < 0", "CAST(v AS TINYINT) = -1", "-v + 1 = v + 3", "abs(v) > 5"])
+@pytest.mark.parametrize("condition", some(["v + 1 < 0", "CAST(v AS TINYINT) = -1", "-v + 1 = v + 3", "abs(v) > 5"]))
 def test_numbers_that_run_over_without_ansi_mode(spark: SparkSession, condition: str) -> None:
     rows = [(0, "a", 1), (1, "x", 2), (2, "b", 2**31 - 1), (3, "a", 1), (4, "b", -1), (5, "a", 3), (6, "b", 9)]
     frame = spark.createDataFrame(rows, "t int, k string, v int")
@@ -191,7 +193,7 @@ def test_numbers_that_run_over_without_ansi_mode(spark: SparkSession, condition:
         spark.conf.unset("spark.sql.ansi.enabled")
 
 
-@pytest.mark.parametrize("within", ["WITHIN 2", ""])
+@pytest.mark.parametrize("within", some(["WITHIN 2", ""]))
 def test_sums_of_matches_that_are_skipped(spark: SparkSession, within: str) -> None:
     """From the fourth row a sum would overflow, but the match before takes that row."""
     frame = spark.createDataFrame([(t, 2**62 + 5 if t in (3, 4, 7, 8) else 1) for t in range(12)], "t int, v bigint")
