@@ -118,7 +118,8 @@ class Session:
     def _kind(self, frame: DataFrame, condition: Expression) -> FunctionKind:
         try:
             with _unlogged():
-                kept = self.where(frame, condition).columns
+                # Over Spark Connect a filter has the columns of what it filters, and nobody asks: a projection is asked.
+                kept = self.where(frame, condition).select("*").columns
         except PySparkException as problem:
             refusal = (problem.getCondition() or "").split(".")[0]
             return _KINDS.get(refusal, FunctionKind.REFUSED)
