@@ -22,7 +22,7 @@ from trellis.errors import BindingError, TrellisError, UnsupportedError
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-pytestmark = [pytest.mark.spark, pytest.mark.connect]
+pytestmark = pytest.mark.spark
 
 # Calls over the columns of a row; `first` and `last` navigate, and `grouping` has no meaning here.
 _CALLS = [
@@ -182,6 +182,7 @@ def test_no_aggregate_is_forgotten(spark: SparkSession) -> None:
     assert {name for name in names - known - AGGREGATES if not _NOT_HERE.fullmatch(name)} == set()
 
 
+@pytest.mark.connect
 def test_an_aggregate_is_of_a_match_not_of_all_rows(spark: SparkSession) -> None:
     rows = spark.createDataFrame([(1, 5), (2, 3), (3, 6)], "id int, x int")
     clause = "MATCH_RECOGNIZE (ORDER BY id MEASURES bit_or(x) AS m PATTERN (A) DEFINE A AS x > {})"
@@ -190,6 +191,7 @@ def test_an_aggregate_is_of_a_match_not_of_all_rows(spark: SparkSession) -> None
     assert trellis.sql(f"SELECT * FROM {{rows}} {clause.format(9)}", rows=rows).collect() == []
 
 
+@pytest.mark.connect
 def test_running_final_unmatched_and_empty(spark: SparkSession, rows: DataFrame) -> None:
     """In all rows an aggregate runs; Spark's windows say the same over the rows of a match."""
     measures = """MATCH_NUMBER() AS n, CLASSIFIER() AS label, bit_xor(x) AS run, FINAL bit_xor(x) AS fin,
@@ -232,6 +234,7 @@ def test_running_final_unmatched_and_empty(spark: SparkSession, rows: DataFrame)
     assert (alone.n, alone.run, alone.some, alone.labels) == (None, None, None, None)
 
 
+@pytest.mark.connect
 def test_functions_in_python(spark: SparkSession, rows: DataFrame) -> None:
     """A grouped-agg function sees the rows of a match in their order, and no value that no row has."""
 
@@ -279,6 +282,7 @@ def test_arguments_are_computed_in_rows_of_the_match_only(spark: SparkSession) -
     assert [tuple(row) for row in trellis.sql(f"SELECT * FROM {{rows}} {clause}", rows=rows).collect()] == [(6.0, 7)]
 
 
+@pytest.mark.connect
 @pytest.mark.parametrize(
     ("changed", "message"),
     [

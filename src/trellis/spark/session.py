@@ -118,7 +118,7 @@ class Session:
     def _kind(self, frame: DataFrame, condition: Expression) -> FunctionKind:
         try:
             with _unlogged():
-                # Over Spark Connect a filter has the columns of what it filters, and nobody asks: a projection is asked.
+                # Over Spark Connect a filter takes the columns of its input for granted: a projection is analysed.
                 kept = self.where(frame, condition).select("*").columns
         except PySparkException as problem:
             refusal = (problem.getCondition() or "").split(".")[0]
