@@ -6,15 +6,15 @@ import numba
 import pytest
 
 import local
-from trellis.execution.warmup import _plan, warmup
+from trellis.execution.warmup import Kernels, _plan, kernels_of, warmup
 from trellis.kernels import expressions, matches, measures
 from trellis.kernels import opcodes as o
 from trellis.planning.rows.automaton import backward_order
 from trellis.planning.rows.merge_states import key_width, sets_of
 
+# What interprets programs has a variant for decimals of more than 18 digits.
+BOTH = [expressions.evaluate_rows, matches.find_matches]
 KERNELS = [
-    expressions.evaluate_rows,
-    matches.find_matches,
     measures.find_aggregates,
     measures.find_places,
     measures.label_rows,
@@ -28,18 +28,30 @@ QUERIES = [
     "ORDER BY t MEASURES LAST(s) AS z ALL ROWS PER MATCH PATTERN (A B+) WITHIN 3 DEFINE B AS B.y > A.y",
     "ORDER BY t DESC ALL ROWS PER MATCH WITH UNMATCHED ROWS PATTERN (A B*) WITHIN 5 DEFINE A AS x > 0",
     "ORDER BY t MEASURES array_agg(x) AS l, max_by(s, y) AS m PATTERN (A B+ C) DEFINE C AS sum(B.x) > 2 AND s = A.s",
+    "ORDER BY t PATTERN (A B+) DEFINE A AS x > 0, B AS CAST(B.x AS DECIMAL(20, 2)) > CAST(A.x AS DECIMAL(20, 2))",
     "ORDER BY t AFTER MATCH SKIP TO NEXT ROW PATTERN (A B+) DEFINE B AS count(DISTINCT s) < 2 AND x / 2 < NEXT(y, 70)",
 ]
 
 
 @pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
 @pytest.mark.parametrize("search", ["auto", "backtrack"])
-def test_one_signature_each(search: str) -> None:
+def test_no_query_compiles(search: str) -> None:
     warmup()
     for query in QUERIES:
         local.run(query, ROWS, SCHEMA, search=search)
+    for kernel in BOTH:
+        assert len(kernel.signatures) == 2, kernel.__name__
     for kernel in KERNELS:
         assert len(kernel.signatures) == 1, kernel.__name__
+
+
+@pytest.mark.parametrize(
+    ("type_", "needed"),
+    [("decimal(18,2)", (Kernels.ROWS,)), ("decimal(19,2)", (Kernels.ROWS, Kernels.LONG_DECIMALS))],
+)
+def test_plans_name_their_kernels(type_: str, needed: tuple[Kernels, ...]) -> None:
+    clause = "ORDER BY t PATTERN (A B) DEFINE B AS B.d > A.d"
+    assert kernels_of(local.plan_clause(clause, [("t", "int"), ("d", type_)]).scan) == needed
 
 
 def test_what_planning_derives_of_the_plan() -> None:

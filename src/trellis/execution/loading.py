@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from trellis.algebra.automaton import AggregateSpec, AutomatonScan, Sets, WindowSpec
 from trellis.algebra.place import Place
-from trellis.algebra.scan import ProgramSpec, SliceSpec, SlotSource
+from trellis.algebra.scan import SliceSpec, SlotSource
 from trellis.execution.chunks import Chunk
 from trellis.execution.open_series import OpenSeries, rows_ahead, rows_measured
 from trellis.kernels import opcodes as o
@@ -20,7 +20,6 @@ from trellis.kernels.arrays import Aggregates, Automaton, Bools, Edges, Ints, Me
 
 __all__ = [
     "Dictionary",
-    "has_long_decimals",
     "load_aggregates",
     "load_automaton",
     "load_edges",
@@ -181,11 +180,6 @@ def bits_of(chunk: Chunk, column: str, mask: int) -> Bools:
         return found
     bits: Bools = pc.fill_null(chunk.column(column).cast(pa.bool_()), False).to_numpy(zero_copy_only=False)
     return bits
-
-
-def has_long_decimals(program: ProgramSpec) -> bool:
-    """Whether a program computes with numbers of two words; kernels have a variant for it."""
-    return any(op >= o.LOAD_WIDE for op, _, _ in program.code)
 
 
 def load_automaton(plan: AutomatonScan) -> Automaton:

@@ -34,13 +34,14 @@ from trellis.algebra.query import RowsPerMatch, SkipTo, VariableKind
 from trellis.algebra.scan import Gather, ListAggregate, ProgramSpec, SlotSource, Value
 from trellis.algebra.segments import SegmentScan
 from trellis.execution.chunks import Chunk, read_chunks
-from trellis.execution.loading import has_long_decimals, load_edges, load_slots, load_starts
+from trellis.execution.loading import load_edges, load_slots, load_starts
 from trellis.execution.rows.matcher import RowMatcher
 from trellis.execution.segments.warmup import compile_segment_joins, compile_segment_values
 from trellis.kernels import opcodes as o
 from trellis.kernels.matches import find_matches
 from trellis.kernels.room import new_matches, new_work
 from trellis.kernels.slices import resolve_slices
+from trellis.kernels.wide import has_wide
 
 __all__ = ["Kernels", "compile_kernels", "kernels_for", "kernels_of", "start_warmup", "warmup"]
 
@@ -68,16 +69,14 @@ _GROUPS = {
 
 
 def warmup() -> float:
-    """Compile the kernels, or load them where they are compiled already; the seconds it took.
-
-    Those for decimals of more than 18 digits are left to the first query that computes with such between rows.
+    """Compile all kernels, or load them where they are compiled already; the seconds it took.
 
     Examples
     --------
     >>> import trellis as tr
     >>> seconds = tr.warmup()
     """
-    return sum(_warm_up(kernels) for kernels in (Kernels.ROWS, Kernels.SEGMENTS))
+    return sum(_warm_up(kernels) for kernels in Kernels)
 
 
 def kernels_for(kind: VariableKind) -> Kernels:
@@ -88,7 +87,7 @@ def kernels_for(kind: VariableKind) -> Kernels:
 def kernels_of(scan: AutomatonScan | SegmentScan) -> tuple[Kernels, ...]:
     """What a plan needs."""
     needed = Kernels.SEGMENTS if isinstance(scan, SegmentScan) else Kernels.ROWS
-    return (needed, Kernels.LONG_DECIMALS) if has_long_decimals(scan.program) else (needed,)
+    return (needed, Kernels.LONG_DECIMALS) if has_wide(scan.program.code) else (needed,)
 
 
 def start_warmup(kernels: Kernels = Kernels.ROWS) -> threading.Thread:

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+
 from trellis.kernels import opcodes as o
-from trellis.kernels.arrays import Ints, Program, Stack
+from trellis.kernels.arrays import Ints, Program, Shorts, Stack
 from trellis.kernels.compile import inlined, inner
 from trellis.kernels.decimals import calculate, compare_words, negate_words, rescale, to_float
 
-__all__ = ["compared", "run_wide"]
+__all__ = ["compared", "has_wide", "run_wide"]
+
+
+def has_wide(code: Iterable[Sequence[int]] | Shorts) -> bool:
+    """Whether there are such instructions among those of a program; kernels have a variant for it."""
+    return any(op >= o.LOAD_WIDE for op, _, _ in code)
 
 
 @inlined

@@ -22,6 +22,7 @@ from trellis.kernels.matches import find_matches
 from trellis.kernels.measures import find_aggregates, find_places, label_rows
 from trellis.kernels.room import in_order, longer_paths, more_room, new_matches, new_track, new_work
 from trellis.kernels.vectors import evaluate_columns
+from trellis.kernels.wide import has_wide
 
 __all__ = ["RowMatcher"]
 
@@ -63,8 +64,8 @@ class RowMatcher:
         self.measure_final = np.array([spec.final for spec in plan.measure_aggregates], np.bool_)
         self.tracked = any(condition.where == "kernel" for condition in plan.conditions)
         self.looks_back = any(spec.previous < -1 for spec in plan.aggregates)
-        self.wide = any(spec.kind >= o.SUM_WIDE for spec in plan.aggregates)
-        self.long = loading.has_long_decimals(plan.program)
+        self.wide_sums = any(spec.kind >= o.SUM_WIDE for spec in plan.aggregates)
+        self.wide = has_wide(plan.program.code)
         self.code = np.array(plan.program.code, np.int32).reshape(len(plan.program.code), 3)
         texts = [text for _, text in plan.program.strings]
         self.constants = list(dict.fromkeys([*texts, *variables])) if self._uses_strings() else []
@@ -122,7 +123,7 @@ class RowMatcher:
         longest, width = int(np.diff(chunk.offsets).max()), len(plan.instructions)
         by_table = plan.search is Search.TABLE and longest * width * 4 <= _TABLE_BYTES
         keyed = self.tracked or plan.window is not None
-        work = new_work(longest, width, self.merging.width, plan.program.depth, by_table, keyed, self.long)
+        work = new_work(longest, width, self.merging.width, plan.program.depth, by_table, keyed, self.wide)
         conditions = self.conditions(chunk, slots, program, work, status, origins, edges)
         self._check(status, chunk)
         matches = self._search(chunk, origins, edges, conditions, program, slots, work, by_table, longest, status)
@@ -215,7 +216,7 @@ class RowMatcher:
         matches = new_matches(chunk.table.num_rows)
         window = loading.load_window(chunk, plan.window)
         track = new_track(
-            self.member, len(plan.aggregates), longest, self.tracked, looks_back=self.looks_back, wide=self.wide
+            self.member, len(plan.aggregates), longest, self.tracked, looks_back=self.looks_back, wide=self.wide_sums
         )
         width = len(plan.instructions)
         ends = np.empty((longest + 1 if by_table else 1, width), np.int32)

@@ -20,6 +20,7 @@ from trellis.kernels.arrays import Aggregates, Array, Bools, Ints, Places, Progr
 from trellis.kernels.expressions import evaluate_rows
 from trellis.kernels.room import new_track, new_work
 from trellis.kernels.vectors import evaluate_columns
+from trellis.kernels.wide import has_wide
 
 __all__ = ["SegmentTester", "read_value", "row_of"]
 
@@ -103,7 +104,7 @@ class SegmentTester:
             offsets[:-1],
             offsets[1:],
             self._track,
-            new_work(1, 1, 1, self.depth, True, False, bool((self.program.code[:, 0] >= o.LOAD_WIDE).any())),
+            new_work(1, 1, 1, self.depth, True, False, has_wide(self.program.code)),
             bits,
             status,
         )
