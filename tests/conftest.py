@@ -124,6 +124,7 @@ def spark(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
         "spark.driver.host": "127.0.0.1",
         "spark.connect.grpc.binding.address": "127.0.0.1",
         "spark.driver.memory": "2g",
+        "spark.python.daemon.module": "trellis.spark.daemon",  # a worker that failed costs no two seconds
         "spark.local.dir": str(scratch / "local"),
         "spark.sql.warehouse.dir": str(scratch / "warehouse"),
         "spark.ui.enabled": "false",

@@ -337,7 +337,7 @@ def test_a_process_says_nothing_of_spark(tmp_path: Path) -> None:
 
 
 @pytest.mark.spark
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_a_process_that_fails_says_one_thing(tmp_path: Path) -> None:
     stuck = FALLS.replace("PATTERN", "AFTER MATCH SKIP TO WARM PATTERN")
     process = start("--sql", stuck, WEATHER, "--param", "step=6", "--out", "m.csv", cwd=tmp_path)

@@ -59,13 +59,15 @@ class Fresh:
 
     def __init__(self) -> None:
         self.seen: set[NaiveQuery] = set()
-        self.failed = False
+        self.failed = self.counted = False
 
     def check(self, spark: SparkSession, case: Case, options: Hints) -> None:
         assume(self.failed or case.query not in self.seen)
         self.seen.add(case.query)
         # Most cases should have matches to lose.
         assume(self.failed or must_keep(case.rows, case.query) or len(self.seen) % 3 == 0)
+        if self.counted:
+            count(spark, case, options)
         try:
             check(spark, case, options)
         except Exception:
@@ -85,7 +87,6 @@ def run(spark: SparkSession, case: Case, options: Hints) -> list[dict[str, Any]]
 def check(spark: SparkSession, case: Case, options: Hints) -> None:
     """Trellis and the oracle must give the same rows, or both refuse the skip."""
     note(repr(case))  # shorter than what Hypothesis prints
-    count(spark, case, options)
     try:
         expected = naive.run(case.rows, COLUMNS, case.query)
     except naive.SkipError:
@@ -140,7 +141,13 @@ def runs(rows: list[Row], query: NaiveQuery, limit: int) -> str:
 partitions, long_partitions = Fresh(), Fresh()
 
 
-@times(4)
+@pytest.fixture(scope="module", autouse=True)
+def counted(pytestconfig: pytest.Config) -> None:
+    """Count what was drawn if somebody wants to see it (--hypothesis-show-statistics): that plans every query twice."""
+    partitions.counted = long_partitions.counted = pytestconfig.getoption("--hypothesis-show-statistics")
+
+
+@times(8)
 @given(case=partitioned_cases(), options=hints)
 def test_partitions(spark: SparkSession, case: Case, options: Hints) -> None:
     outcomes = [runs(list(world), case.query, 5_000) for world in case.worlds]
@@ -151,7 +158,7 @@ def test_partitions(spark: SparkSession, case: Case, options: Hints) -> None:
     partitions.check(spark, case.with_worlds(chosen), options)
 
 
-@times(4)
+@times(8)
 @given(case=unpartitioned_cases(), options=hints)
 def test_one_long_partition(spark: SparkSession, case: Case, options: Hints) -> None:
     assume(runs(case.rows, case.query, 40_000) != "too much")
