@@ -313,9 +313,10 @@ def test_a_picture(run: Any, tmp_path: Path) -> None:
 # ---- as a process of its own ----
 
 
-def start(*arguments: object, **options: Any) -> subprocess.Popen[str]:
-    environment = {**os.environ, "PYTHONPATH": str(SOURCE), "TERM": "xterm"}
-    environment.pop("PYSPARK_SUBMIT_ARGS", None)  # of the test session
+def start(*arguments: object, path: str = os.environ["PATH"], **options: Any) -> subprocess.Popen[str]:
+    # What starts with PYSPARK is of the test session.
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYSPARK")}
+    environment |= {"PYTHONPATH": str(SOURCE), "TERM": "xterm", "PATH": path}
     return subprocess.Popen(
         [sys.executable, "-m", "trellis.cli", "run", "--memory", "1g", "--master", "local[2]", *map(str, arguments)],
         stdout=subprocess.PIPE,
@@ -328,8 +329,17 @@ def start(*arguments: object, **options: Any) -> subprocess.Popen[str]:
 
 @pytest.mark.spark
 @pytest.mark.slow
-def test_a_process_says_nothing_of_spark(tmp_path: Path) -> None:
-    process = start("-", WEATHER, "--param", "step=6", "--limit", "1", cwd=tmp_path, stdin=subprocess.PIPE)
+def test_a_process_says_nothing_of_spark(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Its workers run on its own Python, whichever is on the PATH: here one that runs nothing."""
+    other = tmp_path_factory.mktemp("bin") / "python3"
+    other.write_text("#!/bin/sh\nexit 1\n")
+    other.chmod(0o755)
+    process = start(
+        *("-", WEATHER, "--param", "step=6", "--limit", "1"),
+        path=f"{other.parent}{os.pathsep}{os.environ['PATH']}",
+        cwd=tmp_path,
+        stdin=subprocess.PIPE,
+    )
     out, said = process.communicate(FALLS, timeout=300)
     assert (process.returncode, said) == (0, "")
     assert out.splitlines()[0] == "city,start,end,fall" and len(out.splitlines()) == 2

@@ -24,7 +24,7 @@ def _key(row: dict[str, Any], columns: tuple[str, ...]) -> tuple[tuple[bool, Any
 
 @pytest.mark.spark
 @settings(
-    max_examples=max(10, settings().max_examples // 4),
+    max_examples=max(10, settings().max_examples // 8),
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )

@@ -225,7 +225,8 @@ def test_a_program_whose_environment_is_not_activated(bare: str, tmp_path: Path,
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize("where", some([["--master", "local[1]"], ["--remote", "local[1]"]]))
+@pytest.mark.thorough
+@pytest.mark.parametrize("where", [["--master", "local[1]"], ["--remote", "local[1]"]])
 def test_the_command_line_runs_workers_on_its_own_python(bare: str, tmp_path: Path, where: list[str]) -> None:
     (tmp_path / "t.csv").write_text("id\n1\n2\n")
     query = "SELECT * FROM t MATCH_RECOGNIZE (ORDER BY id MEASURES A.id AS a PATTERN (A))"
