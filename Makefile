@@ -39,10 +39,11 @@ coverage: $(READY)  ## run the kernels' tests with the JIT compiler off and repo
 	$(BIN)/coverage report --include='*/trellis/kernels/*'
 
 connect: java $(READY)  ## run the tests that concern Spark Connect on a local Connect server
-	$(BIN)/pytest --connect --slow
+	$(BIN)/pytest --connect
 
 thorough: java coverage  ## draw twenty times as many random cases, then the cases that take long in Spark, many threads, all benchmarks
 	TRELLIS_PROFILE=thorough $(BIN)/pytest -n 2 --dist worksteal --slow
+	$(BIN)/pytest --connect --thorough
 	$(BIN)/pytest --thorough
 
 peers: java $(READY)  ## compare with a real Trino on random queries: needs Java 25 and, once, Maven (PEERS_QUERIES=10000)

@@ -2,8 +2,9 @@
 
 `pytest` alone starts no JVM. `--spark` adds the tests that need one, `--slow` those that take long, and `--connect`
 runs the tests marked `connect` on Spark Connect instead of the classic session (one process cannot hold both).
-`--thorough` runs the tests marked `thorough` alone: they take minutes, and a larger session. Without these two, an
-explicit `-m` expression overrides all of that.
+`--thorough` runs the tests marked `thorough` alone: they take minutes, and a larger session. Both together run all
+tests of Spark Connect, with those marked `connect(thorough=True)`. Without these two, an explicit `-m` expression
+overrides all of that.
 """
 
 from __future__ import annotations
@@ -94,12 +95,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
     def wanted(item: pytest.Item) -> bool:
         marks = {mark.name for mark in item.iter_markers()}
+        if connect:
+            mark = item.get_closest_marker("connect")
+            return mark is not None and (thorough or not ("thorough" in marks or mark.kwargs.get("thorough")))
         if thorough or "thorough" in marks:
             return thorough and "thorough" in marks
         if "slow" in marks and not config.getoption("--slow"):
             return False
-        if connect:
-            return "connect" in marks
         return "spark" not in marks or config.getoption("--spark")
 
     deselected = [item for item in items if not wanted(item)]

@@ -60,7 +60,7 @@ def trend(temps: list[float]) -> float:
     return mann_kendall_test(temps) or 0.0
 
 
-@pytest.mark.connect
+@pytest.mark.connect(thorough=True)
 def test_cold_waves(spark: SparkSession) -> None:
     weather = spark.createDataFrame(pd.read_parquet(samples.path("weather_daily")))
     rows = tr.sql(demo.COLD_WAVES, weather=weather).orderBy("city", "first_day").collect()

@@ -187,7 +187,7 @@ def test_a_table_to_read(run: Any) -> None:
     assert lines[-1] == "(2 rows; there are more: see --limit and --out)"
 
 
-@pytest.mark.connect
+@pytest.mark.connect(thorough=True)
 def test_the_same_rows_in_every_format(run: Any, tmp_path: Path) -> None:
     query = ("--sql", FALLS, WEATHER, "--param", "step=6")
     code, out, said = run(*query)  # no terminal: CSV, all rows
@@ -205,7 +205,7 @@ def test_the_same_rows_in_every_format(run: Any, tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["m.csv", "m.json", "m.parquet"]
 
 
-@pytest.mark.connect
+@pytest.mark.connect(thorough=True)
 def test_an_error_of_a_worker(run: Any, tmp_path: Path) -> None:
     stuck = FALLS.replace("PATTERN", "AFTER MATCH SKIP TO WARM PATTERN")
     code, out, said = run("--sql", stuck, WEATHER, "--param", "step=6", "--out", tmp_path / "m.csv")

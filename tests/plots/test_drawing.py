@@ -529,7 +529,7 @@ def test_spark_frames(walks: pd.DataFrame, dips: pd.DataFrame, tmp_path: Path, s
         assert from_spark == from_pandas
 
 
-@pytest.mark.connect
+@pytest.mark.connect(thorough=True)
 def test_spark_frames_with_inner_stretches(
     walks: pd.DataFrame, falls: pd.DataFrame, tmp_path: Path, spark: SparkSession
 ) -> None:
@@ -538,7 +538,7 @@ def test_spark_frames_with_inner_stretches(
     assert spec_of(plot(matches, series, **wanted)) == spec_of(plot(falls, walks, **wanted))
 
 
-@pytest.mark.connect
+@pytest.mark.connect(thorough=True)
 def test_streams_are_refused(dips: pd.DataFrame, spark: SparkSession) -> None:
     stream = spark.readStream.format("rate").load()
     with pytest.raises(UnsupportedError, match="stream"):

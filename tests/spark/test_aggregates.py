@@ -283,7 +283,7 @@ def test_arguments_are_computed_in_rows_of_the_match_only(spark: SparkSession) -
     assert [tuple(row) for row in trellis.sql(f"SELECT * FROM {{rows}} {clause}", rows=rows).collect()] == [(6.0, 7)]
 
 
-@pytest.mark.connect
+@pytest.mark.connect(thorough=True)
 @pytest.mark.parametrize(
     ("changed", "message"),
     [

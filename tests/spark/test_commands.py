@@ -14,7 +14,7 @@ from trellis.errors import BindingError, UnsupportedError
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-pytestmark = [pytest.mark.spark, pytest.mark.connect]
+pytestmark = [pytest.mark.spark, pytest.mark.connect(thorough=True)]
 
 _PRICES = [("x", 1, 10), ("x", 2, 8), ("x", 3, 9), ("y", 1, 5), ("y", 2, 6)]
 _RISES = "MEASURES A.day AS a, UP.day AS b PATTERN (A UP) DEFINE UP AS price > prev(price)"
@@ -67,6 +67,7 @@ def test_keys_may_name_the_input(spark: SparkSession, prices: DataFrame, relatio
 _QUERY = f"SELECT * FROM {{prices}} MATCH_RECOGNIZE (PARTITION BY sym ORDER BY day {_RISES})"
 
 
+@pytest.mark.connect
 def test_a_temporary_view_can_be_read(spark: SparkSession, prices: DataFrame) -> None:
     try:
         created = trellis.sql(f"CREATE TEMP VIEW text_view AS {_QUERY}", prices=prices)
@@ -81,6 +82,7 @@ def test_a_temporary_view_can_be_read(spark: SparkSession, prices: DataFrame) ->
         spark.catalog.dropTempView("text_view")
 
 
+@pytest.mark.connect
 def test_the_rows_can_go_into_a_table(spark: SparkSession, prices: DataFrame) -> None:
     try:
         trellis.sql(f"CREATE TABLE text_table USING parquet AS {_QUERY}", prices=prices)
@@ -93,6 +95,7 @@ def test_the_rows_can_go_into_a_table(spark: SparkSession, prices: DataFrame) ->
         spark.sql("DROP TABLE IF EXISTS text_table")
 
 
+@pytest.mark.connect
 def test_explaining_runs_nothing(spark: SparkSession, prices: DataFrame) -> None:
     text = f"CREATE TABLE text_explained USING parquet AS {_QUERY}"
     assert "== Plan ==" in trellis.explain(text, prices=prices)
@@ -107,6 +110,7 @@ def test_explaining_runs_nothing(spark: SparkSession, prices: DataFrame) -> None
 # ---- DataFrames ----
 
 
+@pytest.mark.connect
 def test_a_dataframe_without_its_braces(spark: SparkSession, prices: DataFrame) -> None:
     """With or without a table of that name: the DataFrame that was passed is not what the text reads."""
     for name in ("ticks", "text_prices"):
@@ -170,6 +174,7 @@ def test_registered_functions_see_values_of_rows_only(
     assert rows(trellis.sql(text, p=prices, hints={"off": off})) == found
 
 
+@pytest.mark.connect
 @pytest.mark.usefixtures("registered")
 def test_registered_functions_inside_navigation_see_values_of_rows_only(prices: DataFrame) -> None:
     text = """SELECT * FROM {p} MATCH_RECOGNIZE (PARTITION BY sym ORDER BY day

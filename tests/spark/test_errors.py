@@ -15,7 +15,7 @@ from trellis.errors import DataError, ResourceError, TrellisError, raising_worke
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-pytestmark = pytest.mark.connect
+pytestmark = pytest.mark.connect(thorough=True)
 
 KEYS = "PARTITION BY symbol ORDER BY ts MEASURES first(ts) AS start, last(ts) AS end"
 FAILING: list[tuple[str, type[TrellisError], str]] = [
@@ -53,6 +53,7 @@ def matched(ticks: DataFrame, clause: str) -> DataFrame:
     return tr.sql(text, ticks=ticks, hints={"step_budget": 50})
 
 
+@pytest.mark.connect
 @pytest.mark.parametrize(("clause", "kind", "problem"), FAILING)
 def test_a_collected_error(ticks: DataFrame, clause: str, kind: type[TrellisError], problem: str) -> None:
     clause = f"{KEYS} {clause}"
@@ -69,6 +70,7 @@ def test_a_collected_error(ticks: DataFrame, clause: str, kind: type[TrellisErro
     assert shown.value.problem == problem
 
 
+@pytest.mark.connect
 @pytest.mark.parametrize(
     "act",
     [

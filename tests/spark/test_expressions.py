@@ -26,7 +26,7 @@ def run(spark: SparkSession, clause: str) -> list[tuple[Any, ...]]:
     return sorted(tuple(row) for row in trellis.sql(text, rows=frame).collect())
 
 
-@pytest.mark.connect
+@pytest.mark.connect(thorough=True)
 def test_functions_of_labels_and_numbers_in_conditions(spark: SparkSession) -> None:
     """Spark's functions, computed while the query is planned, for each label and row, and for pairs."""
     conditions = [

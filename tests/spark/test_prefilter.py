@@ -146,7 +146,7 @@ def test_every_pattern(events: DataFrame, pattern: str, skip: str, plans: list[H
     check(events, clause, plans)
 
 
-@pytest.mark.connect
+@pytest.mark.connect(thorough=True)
 @pytest.mark.parametrize(("partition", "order"), some([("PARTITION BY g", "n DESC"), ("", "n"), ("", "n NULLS LAST")]))
 def test_slices_of_rows(events: DataFrame, partition: str, order: str) -> None:
     clause = (
@@ -175,7 +175,7 @@ def test_segments(events: DataFrame, window: str, skip: str) -> None:
         assert find(known, clause, hints) == expected, hints
 
 
-@pytest.mark.connect
+@pytest.mark.connect(thorough=True)
 def test_whole_partitions_without_window(events: DataFrame) -> None:
     clause = (
         "PARTITION BY v, g ORDER BY n, k MEASURES count(*) AS c "
@@ -186,7 +186,7 @@ def test_whole_partitions_without_window(events: DataFrame) -> None:
     assert find(events, clause, {"prefilter": "masks"}) == find(events, clause, OFF)
 
 
-@pytest.mark.connect
+@pytest.mark.connect(thorough=True)
 def test_parameters_and_subqueries(spark: SparkSession, events: DataFrame, plans: list[Hints]) -> None:
     text = """WITH wanted AS (SELECT 'a' AS kind)
         SELECT * FROM {t} MATCH_RECOGNIZE (ORDER BY n, k, v MEASURES A.n AS a, B.n AS b AFTER MATCH SKIP TO NEXT ROW
@@ -208,7 +208,7 @@ BESIDE = [
 ]
 
 
-@pytest.mark.connect
+@pytest.mark.connect(thorough=True)
 @pytest.mark.parametrize(("pattern", "define", "measures"), some(BESIDE, 3))
 @pytest.mark.parametrize("partition", some(["PARTITION BY CAST(n % 3 AS DOUBLE) / 2, g", ""]))
 def test_rows_beside(events: DataFrame, pattern: str, define: str, measures: str, partition: str) -> None:

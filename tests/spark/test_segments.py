@@ -14,7 +14,7 @@ from trellis.errors import BindingError, ResourceError, TrellisWarning, Unsuppor
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-pytestmark = [pytest.mark.spark, pytest.mark.connect]
+pytestmark = [pytest.mark.spark, pytest.mark.connect(thorough=True)]
 
 # One series falls and rises again, the other only rises.
 _X = {"a": [9.0, 7.0, 4.0, 5.0, 8.0, 9.5], "b": [1.0, 2.0, 3.5, 4.0, None, 6.0]}
@@ -105,6 +105,7 @@ def test_within_is_a_window(series: DataFrame) -> None:
     assert trellis.sql(text, t=series).where("k = 'a'").count() == 6 + 5
 
 
+@pytest.mark.connect
 def test_measures_of_all_types(series: DataFrame) -> None:
     clause = """MEASURES first(s) AS s,
                 last(day) AS d, max(s) AS m, count(x) AS c, sum(n) AS total, upper(last(s)) AS u,
@@ -152,6 +153,7 @@ def test_parameters(series: DataFrame) -> None:
     assert find(series, clause, args=args) == [("a", 3)]
 
 
+@pytest.mark.connect
 def test_own_function(series: DataFrame) -> None:
     def reach(columns: list[Any], starts: Any, ends: Any) -> Any:
         pairs = zip(starts, ends, strict=True)
@@ -174,6 +176,7 @@ def test_rewritten_row_pattern(series: DataFrame) -> None:
     assert "rewrite_rows" in trellis.explain(text, t=series)
 
 
+@pytest.mark.connect
 def test_explain_has_estimates_and_counts(series: DataFrame) -> None:
     text = f"SELECT * FROM {{t}} MATCH_RECOGNIZE (PARTITION BY k ORDER BY n {_V})"
     shown = trellis.explain(text, t=series, analyze=True)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.spark
 connect = pytest.mark.connect
+connect_thorough = pytest.mark.connect(thorough=True)
 
 # acme falls to 7 and rises to 11; ibm falls to 4 and rises to 6, twice.
 _TICKS = [
@@ -78,7 +79,7 @@ def test_inputs(spark: SparkSession, ticks: DataFrame, source: str) -> None:
     assert rows(found) == _FOUND
 
 
-@connect
+@connect_thorough
 def test_inline_values(spark: SparkSession) -> None:
     text = """SELECT * FROM VALUES (1, 5), (2, 3), (3, 4) AS v(t, x) MATCH_RECOGNIZE (
         ORDER BY t MEASURES A.x AS a, LAST(UP.x) AS u PATTERN (A DOWN UP)
@@ -104,7 +105,7 @@ def test_ctes(spark: SparkSession, ticks: DataFrame) -> None:
     assert rows(trellis.sql(text, spark=spark)) == [(2, 1), (2, 4)]
 
 
-@connect
+@connect_thorough
 def test_a_clause_in_the_input_of_another(spark: SparkSession, ticks: DataFrame) -> None:
     """The V shapes of ibm follow each other; acme has one only."""
     text = f"""SELECT * FROM (SELECT * FROM ticks {_V}) MATCH_RECOGNIZE (
@@ -123,7 +124,7 @@ def test_several_clauses_joins_and_grouping(spark: SparkSession, ticks: DataFram
     assert rows(trellis.sql(text, spark=spark)) == [("ibm", 2, 6), ("acme", 1, 11)]
 
 
-@connect
+@connect_thorough
 def test_union_and_subquery_around(spark: SparkSession, ticks: DataFrame) -> None:
     text = f"""SELECT symbol, low FROM (SELECT * FROM ticks {_V}) WHERE low = (SELECT min(low) FROM ticks {_V})
         UNION ALL SELECT 'x', 0 ORDER BY symbol"""
@@ -151,7 +152,7 @@ def test_parameters_everywhere(spark: SparkSession, ticks: DataFrame) -> None:
     assert rows(trellis.sql(text, spark=spark, args=args)) == [("ibm", 1, 105, 4, "t"), ("ibm", 4, 105, 4, "t")]
 
 
-@connect
+@connect_thorough
 @pytest.mark.parametrize("value", [0, -1, None, "x"])
 def test_a_parameter_that_is_no_width(spark: SparkSession, ticks: DataFrame, value: object) -> None:
     """Zero, negative and NULL widths are refused, also when they come as a parameter."""
@@ -186,7 +187,7 @@ def test_subqueries(spark: SparkSession, ticks: DataFrame) -> None:
     assert rows(trellis.sql(text, spark=spark)) == [("acme", 5, 11, 16)]
 
 
-@connect
+@connect_thorough
 def test_spark_functions_on_a_row(spark: SparkSession, ticks: DataFrame) -> None:
     text = """SELECT * FROM ticks MATCH_RECOGNIZE (
         PARTITION BY upper(symbol) ORDER BY pmod(ts, 100)
@@ -227,7 +228,7 @@ def test_hoisted_expressions_are_not_evaluated_where_no_match_asks(spark: SparkS
     assert rows(trellis.sql(text, f=frame)) == [(1, 2)]
 
 
-@connect
+@connect_thorough
 def test_aggregated_expressions_are_not_evaluated_outside_their_rows(spark: SparkSession) -> None:
     frame = spark.createDataFrame([(1, 5, "7"), (2, 0, "x")], "id int, x int, s string")
     text = """SELECT * FROM {f} MATCH_RECOGNIZE (
@@ -248,13 +249,13 @@ def test_a_placeholder_without_a_frame_and_a_stream_are_refused(spark: SparkSess
         trellis.sql(text, ticks=spark.readStream.format("rate").load())
 
 
-@connect
+@connect_thorough
 def test_a_query_that_reads_no_column_still_sees_the_rows(spark: SparkSession) -> None:
     text = "SELECT * FROM VALUES (1), (2), (3) AS v(x) MATCH_RECOGNIZE (MEASURES count(*) AS n PATTERN (A B*))"
     assert rows(trellis.sql(text, spark=spark)) == [(3,)]
 
 
-@connect
+@connect_thorough
 def test_order(spark: SparkSession) -> None:
     frame = spark.createDataFrame([(3.0,), (None,), (float("nan"),), (1.0,), (-0.0,)], "x double")
 
@@ -279,7 +280,7 @@ def test_order(spark: SparkSession) -> None:
         assert rows(trellis.sql(nulls % by, f=frame)) == [expected]
 
 
-@connect
+@connect_thorough
 def test_partitions_of_floats_and_nulls(spark: SparkSession) -> None:
     nan = float("nan")
     values = [(0.0, 1), (-0.0, 2), (nan, 1), (nan, 2), (None, 1), (None, 2)]
@@ -297,7 +298,7 @@ def test_partitions_of_collated_strings(spark: SparkSession) -> None:
     assert rows(trellis.sql(text % "lower(s) COLLATE UTF8_BINARY", spark=spark)) == [(3,)]
 
 
-@connect
+@connect_thorough
 def test_ties_are_the_same_in_every_run(spark: SparkSession) -> None:
     frame = spark.range(2000).selectExpr("id % 5 AS k", "id % 3 AS t", "(id * 7919) % 1009 AS x").repartition(7)
     text = """SELECT * FROM {f} MATCH_RECOGNIZE (
@@ -376,7 +377,7 @@ _AGGREGATES = [
 ]
 
 
-@connect
+@connect_thorough
 @pytest.mark.parametrize("where", ["TRUE", "FALSE"])
 def test_aggregates_are_sparks(spark: SparkSession, where: str) -> None:
     """Over the rows of one match an aggregate is what Spark's own is over these rows, type included; also over none."""
@@ -401,7 +402,7 @@ def _of(aggregate: str) -> str:
     return re.sub(r"\b(x|s|d|w|y|iv|t|arr|id)\b(?!')(?!\()", r"A.\1", aggregate).replace("(*)", "(A.*)")
 
 
-@connect
+@connect_thorough
 def test_running_aggregates_of_all_rows(spark: SparkSession, ticks: DataFrame) -> None:
     text = """SELECT ts, lows, n, total FROM ticks MATCH_RECOGNIZE (PARTITION BY symbol ORDER BY ts
         MEASURES listagg(DOWN.price, ',') AS lows, count(UP.*) AS n, FINAL sum(price) AS total
@@ -473,7 +474,7 @@ def test_without_ansi_mode(spark: SparkSession) -> None:
         spark.conf.set("spark.sql.ansi.enabled", before)
 
 
-@connect
+@connect_thorough
 @pytest.mark.parametrize(
     "text",
     [

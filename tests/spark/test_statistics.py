@@ -65,7 +65,7 @@ def plan(frame: DataFrame, clause: str = CLAUSE, last: int = 2, **hints: object)
     return re.sub(r" \(\d+\.\d s\)", "", explained)
 
 
-@pytest.mark.connect
+@pytest.mark.connect(thorough=True)
 def test_the_same_query_looks_once(spark: SparkSession, tmp_path: Path, asked: list[str]) -> None:
     path = write(spark, tmp_path / "t", 3_000)
     first = plan(spark.read.parquet(path))
@@ -101,7 +101,7 @@ def test_a_changed_table_is_looked_at_again(spark: SparkSession, tmp_path: Path,
     assert before != after
 
 
-@pytest.mark.connect
+@pytest.mark.connect(thorough=True)
 def test_other_rows_of_the_same_table(spark: SparkSession, tmp_path: Path, asked: list[str]) -> None:
     frame = spark.read.parquet(write(spark, tmp_path / "t", 3_000))
     plan(frame)
@@ -110,13 +110,13 @@ def test_other_rows_of_the_same_table(spark: SparkSession, tmp_path: Path, asked
     assert asked == ["_size", "count", "_shares_together"]
 
 
-@pytest.mark.connect
+@pytest.mark.connect(thorough=True)
 def test_switched_off_nothing_is_asked(spark: SparkSession, tmp_path: Path, asked: list[str]) -> None:
     plan(spark.read.parquet(write(spark, tmp_path / "t", 3_000)), statistics="off")
     assert asked == []
 
 
-@pytest.mark.connect
+@pytest.mark.connect(thorough=True)
 def test_what_a_subquery_reads_may_change(spark: SparkSession, tmp_path: Path, asked: list[str]) -> None:
     frame = spark.read.parquet(write(spark, tmp_path / "t", 3_000))
     clause = CLAUSE.replace("PARTITION BY k", "PARTITION BY k + (SELECT max(id) FROM range(3))")

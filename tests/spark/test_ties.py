@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.spark
 connect = pytest.mark.connect
+connect_thorough = pytest.mark.connect(thorough=True)
 
 _COUNTED = "AFTER MATCH SKIP TO NEXT ROW PATTERN (A B) DEFINE B AS x {} PREV(x)"
 
@@ -35,7 +36,7 @@ def run(frame: DataFrame, clause: str, **hints: Any) -> list[tuple[Any, ...]]:
 
 
 @pytest.mark.parametrize("values", [100, 2])
-@connect
+@connect_thorough
 def test_ties_do_not_drift(spark: SparkSession, values: int) -> None:
     """Nothing rises or falls in these rows. Sorted by value, most rows would be followed by a greater one."""
     drawn = random.Random(5)
@@ -92,7 +93,7 @@ def test_segments_and_row_patterns_have_the_same_order(tied: DataFrame) -> None:
     assert run(written, f"PARTITION BY k ORDER BY t, h {measures} {segment}") == found
 
 
-@connect
+@connect_thorough
 def test_columns_that_cannot_be_hashed_or_ordered(spark: SparkSession) -> None:
     frame = spark.range(12).selectExpr(
         "id DIV 4 AS t",
@@ -125,7 +126,7 @@ def counted(frame: DataFrame, clause: str, **hints: Any) -> dict[str, int]:
     return {line[:14].strip(): int(line[14:].replace(",", "")) for line in lines}
 
 
-@connect
+@connect_thorough
 def test_tied_rows_are_counted(spark: SparkSession) -> None:
     rows = [("a", 1, 5), ("a", 1, 5), ("a", 2, 6), ("b", 1, 7), ("b", 3, 8), ("b", 3, 9), ("b", 3, 9), (None, None, 1)]
     frame = spark.createDataFrame([*rows, (None, None, 2)], "k string, t int, x int")

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.spark
 connect = pytest.mark.connect
+connect_thorough = pytest.mark.connect(thorough=True)
 
 
 def rows(frame: DataFrame) -> list[tuple[Any, ...]]:
@@ -58,7 +59,7 @@ def test_types_that_arrow_cannot_carry_are_refused_or_carried(spark: SparkSessio
             pass
 
 
-@connect
+@connect_thorough
 @pytest.mark.parametrize(
     "condition",
     [
@@ -195,7 +196,7 @@ def test_functions_of_two_rows_where_a_row_does_not_exist(
     assert rows(trellis.sql(text, f=frame)) == expected
 
 
-@connect
+@connect_thorough
 def test_braces_in_literals_are_text(spark: SparkSession) -> None:
     frame = spark.createDataFrame([(1, "{n}")], "t int, s string")
     text = """SELECT * FROM {n} MATCH_RECOGNIZE (
@@ -215,7 +216,7 @@ def test_names_of_keys_that_are_no_columns(spark: SparkSession) -> None:
     assert rows(result) == [(7, 3, 2, 1, 1, (7,), 99)]
 
 
-@connect
+@connect_thorough
 @pytest.mark.parametrize(
     ("first", "second", "found"), [("0.00000004", "1.00000004", 1), ("0.00000006", "1.00000009", 0)]
 )
@@ -225,7 +226,7 @@ def test_within_on_many_decimals(spark: SparkSession, first: str, second: str, f
     assert len(rows(trellis.sql(text, spark=spark))) == found
 
 
-@connect
+@connect_thorough
 def test_divisions_of_other_rows_wait(spark: SparkSession) -> None:
     frame = spark.createDataFrame([(1, 1, 2), (2, 2, 0), (3, 4, 2)], "t int, x int, y int")
     text = """SELECT * FROM {f} MATCH_RECOGNIZE (
@@ -233,14 +234,14 @@ def test_divisions_of_other_rows_wait(spark: SparkSession) -> None:
     assert rows(trellis.sql(text, f=frame, args={"p": 2})) == [(1, 0.5)]
 
 
-@connect
+@connect_thorough
 def test_large_offsets(spark: SparkSession) -> None:
     text = """SELECT * FROM {f} MATCH_RECOGNIZE (ORDER BY id MEASURES count(*) AS n PATTERN (A+ B)
         DEFINE B AS coalesce(LAST(A.id, 100000), 1) > 0 AND FIRST(A.id, 1000000) IS NULL)"""
     assert rows(trellis.sql(text, f=spark.range(50))) == [(50,)]
 
 
-@connect
+@connect_thorough
 def test_zeros_of_both_signs_are_one_value_beside_another(spark: SparkSession) -> None:
     frame = spark.createDataFrame([(1, 0.0, "a"), (2, -0.0, "a"), (3, 1.0, "a")], "t int, x double, s string")
     text = """SELECT * FROM {f} MATCH_RECOGNIZE (
