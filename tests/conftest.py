@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 # first failing example as drawn: `minimise` runs the same ones and makes it small, which takes minutes. ----
 
 _DRAWN = [hypothesis.Phase.explicit, hypothesis.Phase.reuse, hypothesis.Phase.generate]
-hypothesis.settings.register_profile("default", max_examples=100, deadline=None, derandomize=True, phases=_DRAWN)
+hypothesis.settings.register_profile("default", max_examples=60, deadline=None, derandomize=True, phases=_DRAWN)
 hypothesis.settings.register_profile("few", max_examples=20, deadline=None, derandomize=True, phases=_DRAWN)
-hypothesis.settings.register_profile("minimise", max_examples=100, deadline=None, derandomize=True)
+hypothesis.settings.register_profile("minimise", max_examples=60, deadline=None, derandomize=True)
 hypothesis.settings.register_profile("thorough", max_examples=2_000, deadline=None, print_blob=True)
 hypothesis.settings.load_profile(os.environ.get("TRELLIS_PROFILE", "default"))
 

@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any
 import pyarrow.parquet as pq
 import pytest
 
-from some import some
 from trellis import samples
 from trellis.cli import command, main
 from trellis.errors import DataError, QuerySyntaxError, ResourceError, Span
@@ -358,8 +357,8 @@ def test_a_process_that_fails_says_one_thing(tmp_path: Path) -> None:
 
 
 @pytest.mark.spark
-@pytest.mark.slow
-@pytest.mark.parametrize(("number", "code"), some([(signal.SIGINT, 130), (signal.SIGTERM, 143)]))
+@pytest.mark.thorough
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_process_that_is_stopped_leaves_nothing(number: signal.Signals, code: int, tmp_path: Path) -> None:
     process = start("--sql", "SELECT count(*) FROM range(1e15) WHERE hash(id) = 1", "--out", "m.csv", cwd=tmp_path)
     deadline = time.monotonic() + 120

@@ -192,7 +192,7 @@ def test_an_aggregate_is_of_a_match_not_of_all_rows(spark: SparkSession) -> None
     assert trellis.sql(f"SELECT * FROM {{rows}} {clause.format(9)}", rows=rows).collect() == []
 
 
-@pytest.mark.connect
+@pytest.mark.connect(thorough=True)
 def test_running_final_unmatched_and_empty(spark: SparkSession, rows: DataFrame) -> None:
     """In all rows an aggregate runs; Spark's windows say the same over the rows of a match."""
     measures = """MATCH_NUMBER() AS n, CLASSIFIER() AS label, bit_xor(x) AS run, FINAL bit_xor(x) AS fin,

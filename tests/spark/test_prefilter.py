@@ -258,7 +258,7 @@ def test_columns_with_strange_names(spark: SparkSession, plans: list[Hints]) -> 
     check(frame, clause, plans)
 
 
-@pytest.mark.connect
+@pytest.mark.connect(thorough=True)
 def test_explain_shows_candidates(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> None:
     folder = str(tmp_path_factory.mktemp("events") / "large")
     noise = spark.range(1_500_000).selectExpr(

@@ -14,7 +14,6 @@ from unittest.mock import MagicMock
 import pytest
 
 import trellis
-from some import some
 from trellis.errors import ResourceError
 from trellis.spark import worker_python
 from trellis.spark.worker_python import problem_with, require_worker_python
@@ -211,7 +210,8 @@ def run_without_activating(folder: Path, *arguments: str) -> subprocess.Complete
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize("kind", some(["classic", "connect"]))
+@pytest.mark.thorough
+@pytest.mark.parametrize("kind", ["classic", "connect"])
 def test_a_program_whose_environment_is_not_activated(bare: str, tmp_path: Path, kind: str) -> None:
     (tmp_path / "program.py").write_text(PROGRAM)
     done = run_without_activating(tmp_path, "program.py", kind)
