@@ -10,7 +10,6 @@ KERNEL_TESTS := $(wildcard tests/kernels tests/execution/segments/test_functions
   tests/execution/test_*.py tests/properties tests/traps/test_05* tests/traps/test_17*)
 
 .DEFAULT_GOAL := help
-.NOTPARALLEL:
 .PHONY: help demo test lint unit spark coverage connect thorough peers bench docs clean java python
 
 help:  ## print this list
@@ -19,7 +18,10 @@ help:  ## print this list
 demo: java $(READY)  ## find cold waves in the weather of 12 cities: prints a table, draws a picture into ./demo
 	@$(BIN)/python -m trellis.demo
 
-test: java lint unit spark connect  ## run everything that CI runs: lint, types, all tests
+test: java $(READY)  ## run everything that CI runs: lint, types, all tests
+	$(MAKE) lint
+	$(MAKE) unit
+	$(MAKE) --jobs=2 --output-sync=target spark connect
 
 lint: $(READY)  ## check style, format and types
 	$(BIN)/ruff check .

@@ -147,7 +147,7 @@ def counted(pytestconfig: pytest.Config) -> None:
     partitions.counted = long_partitions.counted = pytestconfig.getoption("--hypothesis-show-statistics")
 
 
-@times(8)
+@times(10)
 @given(case=partitioned_cases(), options=hints)
 def test_partitions(spark: SparkSession, case: Case, options: Hints) -> None:
     outcomes = [runs(list(world), case.query, 5_000) for world in case.worlds]
@@ -158,7 +158,7 @@ def test_partitions(spark: SparkSession, case: Case, options: Hints) -> None:
     partitions.check(spark, case.with_worlds(chosen), options)
 
 
-@times(8)
+@times(10)
 @given(case=unpartitioned_cases(), options=hints)
 def test_one_long_partition(spark: SparkSession, case: Case, options: Hints) -> None:
     assume(runs(case.rows, case.query, 40_000) != "too much")

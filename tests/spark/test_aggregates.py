@@ -235,7 +235,7 @@ def test_running_final_unmatched_and_empty(spark: SparkSession, rows: DataFrame)
     assert (alone.n, alone.run, alone.some, alone.labels) == (None, None, None, None)
 
 
-@pytest.mark.connect
+@pytest.mark.connect(thorough=True)
 def test_functions_in_python(spark: SparkSession, rows: DataFrame) -> None:
     """A grouped-agg function sees the rows of a match in their order, and no value that no row has."""
 

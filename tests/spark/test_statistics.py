@@ -90,7 +90,7 @@ def test_another_query_reads_the_column_no_more(spark: SparkSession, tmp_path: P
     assert "_size" in asked
 
 
-@pytest.mark.connect
+@pytest.mark.connect(thorough=True)
 def test_a_changed_table_is_looked_at_again(spark: SparkSession, tmp_path: Path, asked: list[str]) -> None:
     path = write(spark, tmp_path / "t", 3_000)
     before = plan(spark.read.parquet(path))

@@ -23,7 +23,7 @@ __all__ = [
     "Register",
     "Search",
     "Sets",
-    "WindowSpec",
+    "WithinSpec",
 ]
 
 
@@ -123,7 +123,7 @@ class Merge:
 
 
 @dataclass(frozen=True, slots=True)
-class WindowSpec:
+class WithinSpec:
     """WITHIN: the columns of the order key and of the last key allowed from there; `descending` turns both round.
 
     Without a column `deadline`, the last key is `width` units further (or less far, where int64 ends).
@@ -156,7 +156,7 @@ class AutomatonScan:
     sets: Sets
     merges: tuple[Merge, ...]
     key_width: int
-    window: WindowSpec | None
+    window: WithinSpec | None
     skip: SkipTo
     skip_to: frozenset[str]
     rows_per_match: RowsPerMatch

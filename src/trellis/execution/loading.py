@@ -10,13 +10,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from trellis.algebra.automaton import AggregateSpec, AutomatonScan, Sets, WindowSpec
+from trellis.algebra.automaton import AggregateSpec, AutomatonScan, Sets, WithinSpec
 from trellis.algebra.place import Place
 from trellis.algebra.scan import SliceSpec, SlotSource
 from trellis.execution.chunks import Chunk
 from trellis.execution.open_series import OpenSeries, rows_ahead, rows_measured
 from trellis.kernels import opcodes as o
-from trellis.kernels.arrays import Aggregates, Automaton, Bools, Edges, Ints, Merging, Places, Slots, Starts, Window
+from trellis.kernels.arrays import Aggregates, Automaton, Bools, Edges, Ints, Merging, Places, Slots, Starts, Within
 
 __all__ = [
     "Dictionary",
@@ -28,7 +28,7 @@ __all__ = [
     "load_places",
     "load_slots",
     "load_starts",
-    "load_window",
+    "load_within",
     "slice_numbers",
     "slice_parts",
 ]
@@ -111,10 +111,10 @@ def load_slots(chunk: Chunk, sources: tuple[SlotSource, ...], dictionary: Dictio
     return Slots(ints, floats, known, pair_ints, pair_ints.view(np.float64), pair_known)
 
 
-def load_window(chunk: Chunk, spec: WindowSpec | None) -> Window:
+def load_within(chunk: Chunk, spec: WithinSpec | None) -> Within:
     """The key of each row and the last key that a match from there may reach, as integers that rise."""
     if spec is None:
-        return Window(False, np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.bool_))
+        return Within(False, np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.bool_))
     key = chunk.column(spec.key)
     known, keys = _known(key), _sortable(key)
     if spec.deadline:
@@ -125,7 +125,7 @@ def load_window(chunk: Chunk, spec: WindowSpec | None) -> Window:
     else:
         keys = ~keys if spec.descending else keys
         deadlines = np.minimum(keys, np.iinfo(np.int64).max - spec.width) + spec.width
-    return Window(True, _own(keys), _own(deadlines), _own(known))
+    return Within(True, _own(keys), _own(deadlines), _own(known))
 
 
 def load_starts(chunk: Chunk, spec: SliceSpec | None) -> Starts:

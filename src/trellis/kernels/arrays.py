@@ -31,7 +31,7 @@ __all__ = [
     "Stack",
     "Starts",
     "Track",
-    "Window",
+    "Within",
     "Words",
     "Work",
 ]
@@ -146,8 +146,8 @@ class Merging(NamedTuple):
     wide: Bools
 
 
-class Window(NamedTuple):
-    """WITHIN: a row belongs to a match from `start` only if `key[row] <= deadline[start]` and both are known."""
+class Within(NamedTuple):
+    """A row belongs to a match from `start` only if `key[row] <= deadline[start]` and both are known."""
 
     active: bool
     key: Ints

@@ -18,7 +18,7 @@ from trellis.kernels.arrays import (
     Slots,
     Starts,
     Track,
-    Window,
+    Within,
     Work,
 )
 from trellis.kernels.compile import inlined, kernel
@@ -39,7 +39,7 @@ def find_matches(
     places: Places,
     aggregates: Aggregates,
     merging: Merging,
-    window: Window,
+    within: Within,
     track: Track,
     work: Work,
     by_table: bool,
@@ -98,8 +98,8 @@ def find_matches(
                 continue
             if by_table:
                 latest = high
-                if window.active:
-                    latest = _latest(start, progress[5], high, window)
+                if within.active:
+                    latest = _latest(start, progress[5], high, within)
                     progress[5] = latest
                 if not is_open:
                     end = follow_ends(start, low, latest, automaton, ends, path)
@@ -123,7 +123,7 @@ def find_matches(
                     places,
                     aggregates,
                     merging,
-                    window,
+                    within,
                     track,
                     work,
                     steps,
@@ -187,18 +187,18 @@ def _next_start(start: int, end: int, skip: int, skip_to: Bools, automaton: Auto
 
 
 @inlined
-def _latest(start: int, latest: int, high: int, window: Window) -> int:
+def _latest(start: int, latest: int, high: int, within: Within) -> int:
     """The end of the rows that lie within the window from `start`, from that of an earlier start on.
 
     It moves back only where clocks change: a day after a time that they skip is later than a day after the next one. A
     start whose key is unknown has no rows: nothing is known to lie within.
     """
-    if not window.known[start]:
+    if not within.known[start]:
         return start
     latest = max(latest, start)
-    while latest > start and window.key[latest - 1] > window.deadline[start]:
+    while latest > start and within.key[latest - 1] > within.deadline[start]:
         latest -= 1
-    while latest < high and window.known[latest] and window.key[latest] <= window.deadline[start]:
+    while latest < high and within.known[latest] and within.key[latest] <= within.deadline[start]:
         latest += 1
     return latest
 

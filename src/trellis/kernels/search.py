@@ -38,7 +38,7 @@ from trellis.kernels.arrays import (
     Shorts,
     Slots,
     Track,
-    Window,
+    Within,
     Work,
 )
 from trellis.kernels.compile import inlined, inner
@@ -154,7 +154,7 @@ def backtrack(
     places: Places,
     aggregates: Aggregates,
     merging: Merging,
-    window: Window,
+    within: Within,
     track: Track,
     work: Work,
     steps: Ints,
@@ -181,7 +181,7 @@ def backtrack(
         kind = op[pc]
         alive = False
         if kind == o.ACCEPT:
-            _keep_trail(trail, low, width, merging, window, work)
+            _keep_trail(trail, low, width, merging, within, work)
             steps[1] = trail
             return row
         if kind == o.JUMP or (kind == o.ANCHOR_START and row == head) or (kind == o.ANCHOR_END and row == tail):
@@ -189,9 +189,9 @@ def backtrack(
             continue
         if kind == o.SPLIT or kind == o.CONSUME:
             if trail == len(work.trail_pc) or choices == len(work.choice_pc):
-                _keep_trail(trail, low, width, merging, window, work)
+                _keep_trail(trail, low, width, merging, within, work)
                 return o.NEEDS_ROOM
-            if not _failed_before(pc, row, start, low, width, kind, merging, window, track, work):
+            if not _failed_before(pc, row, start, low, width, kind, merging, within, track, work):
                 work.trail_pc[trail] = pc
                 work.trail_row[trail] = row
                 trail += 1
@@ -203,9 +203,9 @@ def backtrack(
                     pc = x[pc]
                     continue
                 variable = automaton.variable[pc]
-                if tail < 0 and row + edges.ahead[variable] >= high and (row == high or _fits(row, start, window)):
+                if tail < 0 and row + edges.ahead[variable] >= high and (row == high or _fits(row, start, within)):
                     return o.UNDECIDED
-                if row < high and _fits(row, start, window):
+                if row < high and _fits(row, start, within):
                     how = conditions.kind[variable]
                     alive = how == o.ALWAYS or (how == o.BIT and conditions.bits[conditions.bit[variable], row])
                     if track.active and (alive or how == o.PROGRAM):
@@ -265,10 +265,10 @@ def backtrack(
 
 
 @inlined
-def _fits(row: int, start: int, window: Window) -> bool:
-    if not window.active:
+def _fits(row: int, start: int, within: Within) -> bool:
+    if not within.active:
         return True
-    return bool(window.known[row] and window.known[start] and window.key[row] <= window.deadline[start])
+    return bool(within.known[row] and within.known[start] and within.key[row] <= within.deadline[start])
 
 
 @inlined
@@ -280,7 +280,7 @@ def _failed_before(
     width: int,
     kind: int,
     merging: Merging,
-    window: Window,
+    within: Within,
     track: Track,
     work: Work,
 ) -> bool:
@@ -288,7 +288,7 @@ def _failed_before(
     how = merging.kind[pc]
     if how == o.NEVER:
         return False
-    if how == o.PURE and not window.active:
+    if how == o.PURE and not within.active:
         number = (row - low) * width + pc
         mask = np.uint8(1 << (number & 7))
         if work.failed[number >> 3] & mask:
@@ -298,18 +298,18 @@ def _failed_before(
     # Between two splits a search cannot branch, so marks at splits alone bound it.
     if kind != o.SPLIT:
         return False
-    return _remembered(pc, row, start, merging, window, track, work)
+    return _remembered(pc, row, start, merging, within, track, work)
 
 
 @inner
 def _remembered(
-    pc: int | np.int64, row: int, start: int, merging: Merging, window: Window, track: Track, work: Work
+    pc: int | np.int64, row: int, start: int, merging: Merging, within: Within, track: Track, work: Work
 ) -> bool:
     """Look the state up among the failed ones, by its whole key; put it there if it is new."""
     key = work.key
     key[0] = pc
     key[1] = row
-    key[2] = start if window.active else 0
+    key[2] = start if within.active else 0
     n = 3
     for k in range(merging.begin[pc], merging.end[pc]):
         register = merging.registers[k, 0]
@@ -375,11 +375,11 @@ def _remembered(
 
 
 @inlined
-def _keep_trail(trail: int | np.int64, low: int, width: int, merging: Merging, window: Window, work: Work) -> None:
+def _keep_trail(trail: int | np.int64, low: int, width: int, merging: Merging, within: Within, work: Work) -> None:
     """Take back the marks of states that did not fail: those on the way to a match, or to the end of the room."""
     for k in range(trail):
         pc = work.trail_pc[k]
-        if merging.kind[pc] == o.PURE and not window.active:
+        if merging.kind[pc] == o.PURE and not within.active:
             number = (work.trail_row[k] - low) * width + pc
             work.failed[number >> 3] &= np.uint8(255 - (1 << (number & 7)))
     work.epoch[0] += 1

@@ -6,6 +6,8 @@ Arrow and Numba and loads the kernels for itself. This process does it once, for
 
 from __future__ import annotations
 
+import traceback
+
 from pyspark.daemon import manager
 
 import trellis.execution.task  # noqa: F401 - workers import it by the name that Spark sends
@@ -14,5 +16,8 @@ from trellis.execution.warmup import warmup
 __all__: list[str] = []
 
 if __name__ == "__main__":
-    warmup()
+    try:
+        warmup()
+    except Exception:  # other Python functions need these workers, too
+        traceback.print_exc()
     manager()

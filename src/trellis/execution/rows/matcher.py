@@ -214,7 +214,7 @@ class RowMatcher:
         """Search the chunk; the kernel comes back for more room where it needs it."""
         plan = self.plan
         matches = new_matches(chunk.table.num_rows)
-        window = loading.load_window(chunk, plan.window)
+        within = loading.load_within(chunk, plan.window)
         track = new_track(
             self.member, len(plan.aggregates), longest, self.tracked, looks_back=self.looks_back, wide=self.wide_sums
         )
@@ -235,7 +235,7 @@ class RowMatcher:
                 self.places,
                 self.aggregates,
                 self.merging,
-                window,
+                within,
                 track,
                 work,
                 by_table,

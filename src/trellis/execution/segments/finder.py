@@ -22,7 +22,7 @@ from trellis.execution.segments.spaces import Space, full_space
 from trellis.kernels.arrays import Bools, Ints, Program, Slots
 from trellis.kernels.pairs import skip_matches
 
-__all__ = ["Choose", "Finder", "Matches"]
+__all__ = ["Choose", "Finder", "SegmentMatches"]
 
 Choose = Callable[[SegmentScan, SegmentStatistics, Mapping[str, Price]], ChosenTree]
 """Chooses a physical tree for a plan from statistics of the rows at hand."""
@@ -31,7 +31,7 @@ _MOST_ROWS = 1 << 17
 
 
 @dataclass(frozen=True, slots=True)
-class Matches:
+class SegmentMatches:
     """The matches of a chunk in order: rows of start and end, the segments of variables, number in the series.
 
     `following` is the row at which the search goes on after a match, for slices of series; -1 if there is none.
@@ -60,7 +60,7 @@ class Finder:
         program: Program,
         start_before: Ints | None = None,
         name: Callable[[int], str] | None = None,
-    ) -> tuple[Rows, Matches]:
+    ) -> tuple[Rows, SegmentMatches]:
         """The matches in a chunk of whole series; for slices, those that start before a row of each.
 
         `name` says of a row which one it is, for errors.
@@ -77,7 +77,7 @@ class Finder:
         is_open: Bools,
         beyond: int,
         name: Callable[[int], str],
-    ) -> tuple[Rows, Matches, Ints]:
+    ) -> tuple[Rows, SegmentMatches, Ints]:
         """The matches that start at `begins` or later and that no row to come can change.
 
         Also, for each series, the row from which it is undecided: no window from an earlier row reaches the end of the
@@ -160,7 +160,7 @@ class Finder:
         longest = int((last - np.arange(rows.count)).max(initial=0))
         return last if longest <= _MOST_ROWS // 4 else None
 
-    def _finish(self, rows: Rows, found: Segments, start_before: Ints | None) -> Matches:
+    def _finish(self, rows: Rows, found: Segments, start_before: Ints | None) -> SegmentMatches:
         starts, ends = found.pairs()
         series = np.searchsorted(rows.offsets, starts, side="right") - 1
         following = starts
@@ -177,7 +177,7 @@ class Finder:
         firsts = np.flatnonzero(np.diff(series, prepend=-1))
         counts = np.diff(np.append(firsts, len(series)))
         numbers = np.arange(1, len(series) + 1) - np.repeat(firsts, counts)
-        return Matches(starts, ends, found.bindings, numbers.astype(np.int64), following)
+        return SegmentMatches(starts, ends, found.bindings, numbers.astype(np.int64), following)
 
     def _skipped(self, rows: Rows, found: Segments, series: Ints, *, every_start: bool) -> tuple[Segments, Ints, Ints]:
         """AFTER MATCH SKIP: the leftmost start, then the longest (or preferred), then on from where the skip leads.

@@ -17,7 +17,7 @@ from trellis.execution.chunks import Chunk
 from trellis.execution.open_series import OpenSeries, rows_beyond
 from trellis.execution.rows.outputs import take_rows
 from trellis.execution.segments.conditions import row_of
-from trellis.execution.segments.finder import Choose, Finder, Matches
+from trellis.execution.segments.finder import Choose, Finder, SegmentMatches
 from trellis.execution.segments.functions import Environment, UserFunction, evaluate_function, extreme_rows
 from trellis.execution.segments.rows import Rows
 from trellis.execution.slices import match_mark, row_marks
@@ -117,7 +117,7 @@ class SegmentMatcher:
         code = np.array(spec.code, np.int32).reshape(len(spec.code), 3)
         return Program(code, ints, np.array(spec.floats, np.float64), np.zeros(0, np.int64), spec.lenient)
 
-    def _write(self, chunk: Chunk, rows: Rows, matches: Matches) -> pa.RecordBatch:
+    def _write(self, chunk: Chunk, rows: Rows, matches: SegmentMatches) -> pa.RecordBatch:
         count = len(matches.starts)
         owner, row = np.arange(count), matches.starts
         if self.plan.rows_per_match is not RowsPerMatch.ONE:
@@ -137,7 +137,7 @@ class SegmentMatcher:
         output: Output,
         chunk: Chunk,
         rows: Rows,
-        matches: Matches,
+        matches: SegmentMatches,
         environment: Environment,
         owner: Ints,
         row: Ints,
@@ -169,7 +169,7 @@ class SegmentMatcher:
             case Label() | ListAggregate():
                 raise AssertionError(output)
 
-    def _mark(self, what: str, chunk: Chunk, matches: Matches, owner: Ints) -> pa.Array:
+    def _mark(self, what: str, chunk: Chunk, matches: SegmentMatches, owner: Ints) -> pa.Array:
         if what == "row":
             return row_marks(owner)
         assert self.plan.slices is not None
@@ -182,7 +182,10 @@ class SegmentMatcher:
         return row_of(rows, environment[where.variable], where.from_first, where.offset, where.shift)
 
 
-def _cut(matches: Matches, first: int, stop: int) -> Matches:
+def _cut(matches: SegmentMatches, first: int, stop: int) -> SegmentMatches:
     bindings = {name: (s[first:stop], e[first:stop]) for name, (s, e) in matches.bindings.items()}
     cut = slice(first, stop)
-    return Matches(matches.starts[cut], matches.ends[cut], bindings, matches.numbers[cut], matches.following[cut])
+    starts, ends, numbers, following = (
+        part[cut] for part in (matches.starts, matches.ends, matches.numbers, matches.following)
+    )
+    return SegmentMatches(starts, ends, bindings, numbers, following)

@@ -26,7 +26,7 @@ from trellis.planning.expressions.slots import SlotTable, filtered_arguments, is
 from trellis.planning.rows.grouped_rows import GroupedAggregates
 from trellis.planning.rows.list_aggregates import can_list, finish_list
 
-__all__ = ["Measures"]
+__all__ = ["RowMeasures"]
 
 _DEFERRED = ("sum", "avg", "mean", "min", "max", "count", "array_agg", "collect_list", "collect_set")
 _SUMS = ("sum", "avg", "mean")
@@ -35,7 +35,7 @@ _SPREADS = ("std", "stddev", "stddev_samp", "stddev_pop", "variance", "var_samp"
 
 
 @dataclass(slots=True)
-class Measures:
+class RowMeasures:
     """Collects the outputs of the matcher that the measures need."""
 
     columns: Columns

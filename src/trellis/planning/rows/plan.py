@@ -30,7 +30,7 @@ from trellis.planning.hints import Hints
 from trellis.planning.rows.automaton import backward_order, compile_pattern
 from trellis.planning.rows.conditions import plan_conditions
 from trellis.planning.rows.expected_tests import tests_from_a_row
-from trellis.planning.rows.measures import Measures
+from trellis.planning.rows.measures import RowMeasures
 from trellis.planning.rows.merge_states import key_width, sets_of
 from trellis.planning.rows.row_conditions import RowConditions
 from trellis.planning.rows.within import plan_window
@@ -104,7 +104,7 @@ class _Rows:
         conditions = plan_conditions(
             bound, columns, rules, lenient=source.lenient, constant=source.constant, settle=settle
         )
-        measures = Measures(columns, SlotTable(bound.variables), lenient=self.source.lenient)
+        measures = RowMeasures(columns, SlotTable(bound.variables), lenient=self.source.lenient)
         listed = bound.measures
         if neighbours is not None:
             listed = tuple((name, neighbours.by_column(measure)) for name, measure in listed)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from trellis.algebra import expression as e
-from trellis.algebra.automaton import WindowSpec
+from trellis.algebra.automaton import WithinSpec
 from trellis.algebra.bound import BoundQuery
 from trellis.analysis.source import Constant
 from trellis.analysis.types import Kind
@@ -14,7 +14,7 @@ from trellis.planning.expressions.columns import Columns
 __all__ = ["plan_window"]
 
 
-def plan_window(bound: BoundQuery, columns: Columns, constant: Constant) -> WindowSpec | None:
+def plan_window(bound: BoundQuery, columns: Columns, constant: Constant) -> WithinSpec | None:
     """The window of a query: the last key that a match from each row may reach.
 
     Where that is always the same distance away the worker adds it, otherwise Spark computes the key for each row.
@@ -51,7 +51,7 @@ def plan_window(bound: BoundQuery, columns: Columns, constant: Constant) -> Wind
         key = e.Raw(("CAST(", key, " AS TIMESTAMP_NTZ)"))
     width = fixed_width(within, type_, columns, constant)
     if width is not None:
-        return WindowSpec(columns.ship(key), "", descending, width)
+        return WithinSpec(columns.ship(key), "", descending, width)
     sign = "-" if descending else "+"
     if type_.kind in (Kind.INTEGER, Kind.DECIMAL):
         # Keys have a fixed number of digits, and so has the last key allowed; decimals do not overflow on the way.
@@ -74,4 +74,4 @@ def plan_window(bound: BoundQuery, columns: Columns, constant: Constant) -> Wind
         deadline = e.Raw(("CAST(", e.Operator(sign, (key, within)), " AS DOUBLE)"))
     else:
         deadline = e.Operator(sign, (key, within))
-    return WindowSpec(columns.ship(key), columns.ship(deadline), descending)
+    return WithinSpec(columns.ship(key), columns.ship(deadline), descending)
