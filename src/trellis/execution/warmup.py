@@ -15,6 +15,7 @@ from collections.abc import Callable
 from enum import Enum
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -59,12 +60,20 @@ class Kernels(Enum):
 
 _warm: set[Kernels] = set()
 
-_SEGMENTS = (("compile_segment_values", "compile_rows"), ("compile_segment_joins",))
-# The largest kernel and how many variants of it there are then; what this process compiles, and what another meanwhile.
+
+class _Group(NamedTuple):
+    largest: str  # kernel
+    variants: int  # of it, once the group is compiled
+    here: tuple[str, ...]
+    there: tuple[str, ...]  # in a second process, meanwhile
+
+
 _GROUPS = {
-    Kernels.ROWS: ("matches.find_matches", 1, ("compile_search",), ("compile_measures",)),
-    Kernels.SEGMENTS: ("pairs.concat_pairs", 1, *_SEGMENTS),
-    Kernels.LONG_DECIMALS: ("matches.find_matches", 2, ("compile_long_search",), ("compile_long_rows",)),
+    Kernels.ROWS: _Group("matches.find_matches", 1, ("compile_search",), ("compile_measures",)),
+    Kernels.SEGMENTS: _Group(
+        "pairs.concat_pairs", 1, ("compile_segment_values", "compile_rows"), ("compile_segment_joins",)
+    ),
+    Kernels.LONG_DECIMALS: _Group("matches.find_matches", 2, ("compile_long_rows",), ("compile_long_search",)),
 }
 
 
@@ -76,7 +85,7 @@ def warmup() -> float:
     >>> import trellis as tr
     >>> seconds = tr.warmup()
     """
-    return sum(_warm_up(kernels) for kernels in Kernels)
+    return _warm_up(*Kernels)
 
 
 def kernels_for(kind: VariableKind) -> Kernels:
@@ -97,23 +106,23 @@ def start_warmup(kernels: Kernels = Kernels.ROWS) -> threading.Thread:
     return thread
 
 
-def _warm_up(kernels: Kernels) -> float:
-    largest, variants, here, there = _GROUPS[kernels]
+def _warm_up(*wanted: Kernels) -> float:
     with _LOCK:
-        if kernels in _warm:
-            return 0.0
+        groups = [_GROUPS[kernels] for kernels in wanted if kernels not in _warm]
         began = time.perf_counter()
+        missing = [group for group in groups if not _is_compiled(group.largest, group.variants)]
         helper = None
-        if not _is_compiled(largest, variants):
+        if missing:
             print("trellis: compiling kernels, once on this machine; some seconds", file=sys.stderr, flush=True)
-            helper = _start_helper(there)
-        compile_kernels(here)
+            helper = _start_helper(tuple(name for group in missing for name in group.there))
+        compile_kernels(tuple(name for group in groups for name in group.here))
         if helper is not None:
             helper.wait()
-        compile_kernels(there)
-        _warm.add(kernels)
+        compile_kernels(tuple(name for group in groups for name in group.there))
+        _warm.update(wanted)
         seconds = time.perf_counter() - began
-        _LOG.info("kernels for %s ready after %.1f s", kernels.value, seconds)
+        if groups:
+            _LOG.info("kernels for %s ready after %.1f s", ", ".join(one.value for one in wanted), seconds)
         return seconds
 
 
