@@ -132,6 +132,9 @@ def spark(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
     }
+    if request.config.getoption("--connect"):
+        # A run of two minutes is over before the optimizing compiler has paid for itself; a longer one needs it.
+        static["spark.driver.extraJavaOptions"] = "-XX:TieredStopAtLevel=1"
     arguments = " ".join(f"--conf {name}={value}" for name, value in static.items())
     environment = {
         "PYSPARK_SUBMIT_ARGS": f"{arguments} pyspark-shell",

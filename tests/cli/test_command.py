@@ -298,6 +298,7 @@ def test_two_columns_of_one_name(run: Any) -> None:
     assert code == 2 and "two columns called a" in said
 
 
+@pytest.mark.thorough
 def test_a_picture(run: Any, tmp_path: Path) -> None:
     pytest.importorskip("vl_convert")
     drawn = ("--plot", tmp_path / "m.svg", "--x", "day", "--y", "temp", "--by", "city", "--title", "Falls")

@@ -361,6 +361,7 @@ def test_pairs_that_the_search_never_tests_cannot_fail(spark: SparkSession, cond
         assert find(frame, clause, {"prefilter": form}) == ["Row(g=1, a=3, b=4)"]
 
 
+@pytest.mark.thorough
 def test_columns_that_nobody_reads_may_have_one_name(spark: SparkSession, plans: list[Hints]) -> None:
     frame = spark.createDataFrame([(0, "a"), (1, "x"), (2, "b")], "t int, k string")
     twice = frame.select("t", "k", F.lit(1).alias("v"), F.lit(2).alias("v"))

@@ -76,6 +76,7 @@ def test_a_width_that_reads_the_row(spark: SparkSession, steps: DataFrame, plans
     )
 
 
+@pytest.mark.thorough
 def test_dates_and_numbers_of_days(steps: DataFrame, plans: list[Hints]) -> None:
     days = steps.selectExpr("t", "k", "DATE '2020-01-01' + t AS day")
     clause = f"ORDER BY day MEASURES A.t AS a, B.t AS b PATTERN (A Z* B) {AB} AND B.day <= A.day + 4"
@@ -181,6 +182,7 @@ def test_windows_that_run_over_without_ansi_mode(
         spark.conf.unset("spark.sql.ansi.enabled")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("width", some(["0.02", "1", "0.019"]))
 def test_windows_at_the_end_of_decimals(spark: SparkSession, width: str, plans: list[Hints]) -> None:
     times = ["-9999999999.92", "-9999999999.91", "-9999999999.90", "9999999999.90", "9999999999.91", "9999999999.92"]
@@ -228,6 +230,7 @@ def test_times_that_python_does_not_know(spark: SparkSession) -> None:
     rows.unpersist()
 
 
+@pytest.mark.thorough
 def test_more_variables_than_bits(spark: SparkSession) -> None:
     names = [f"V{number}" for number in range(66)]
     frame = spark.range(140).selectExpr("CAST(id AS INT) AS t", "CAST(id % 66 AS INT) AS v")
@@ -246,6 +249,7 @@ def test_symbols_of_other_paths(steps: DataFrame) -> None:
     assert "none: the hints name no variables that can be used" in plan
 
 
+@pytest.mark.thorough
 def test_intervals_have_absolute_values(steps: DataFrame, plans: list[Hints]) -> None:
     frame = steps.selectExpr("t", "k", "TIMESTAMP '2020-01-01 00:00:00' + t * INTERVAL '1' MINUTE AS ts")
     clause = (
@@ -255,6 +259,7 @@ def test_intervals_have_absolute_values(steps: DataFrame, plans: list[Hints]) ->
     check(frame, clause, [(20, 24)], plans)
 
 
+@pytest.mark.thorough
 def test_columns_with_one_name_in_texts(steps: DataFrame, plans: list[Hints]) -> None:
     frame = steps.selectExpr("t", "k", "CAST(t AS DECIMAL(9, 2)) AS c", "1 AS A", "2 AS A")
     clause = "ORDER BY c MEASURES X.t AS f, Y.t AS l PATTERN (X Z* Y) WITHIN 4 DEFINE X AS k = 'a', Y AS k = 'b'"
