@@ -70,6 +70,7 @@ def start_spark() -> SparkSession:
 
     require_java()
     os.environ["PYSPARK_PYTHON"] = sys.executable  # workers must see the same packages as the driver
+    os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
     session = (
         SparkSession.builder.master("local[2]")
         .config("spark.driver.bindAddress", "127.0.0.1")

@@ -63,12 +63,17 @@ def test_the_dialect_of_trino() -> None:
     query = NaiveQuery(
         pattern=("cat", (("start",), ("rep", ("var", "A"), 0, 2, False))),
         define=(("A", ("op", "<=>", (x, ("lit", None, "STRING")))),),
-        measures=(("m", ("op", "/", (x, ("lit", 2)))), ("n", ("call", "least", (y, ("lit", -0.5))))),
+        measures=(
+            ("m", ("op", "/", (x, ("lit", 2)))),
+            ("n", ("call", "least", (y, ("lit", -0.5)))),
+            ("o", ("call", "bin", (("match_number",),))),
+        ),
         order_by=(("t", True, True), ("id", False, False)),
     )
     assert clause(query).split("\n") == [
         "ORDER BY t DESC NULLS FIRST, id NULLS LAST",
-        "MEASURES ((1.0E0 * x) / 2) AS m, coalesce(least(A.y, (-0.5E0)), A.y, (-0.5E0)) AS n",
+        "MEASURES ((1.0E0 * x) / 2) AS m, coalesce(least(A.y, (-0.5E0)), A.y, (-0.5E0)) AS n, "
+        "to_base(MATCH_NUMBER(), 2) AS o",
         "ONE ROW PER MATCH",
         "AFTER MATCH SKIP PAST LAST ROW",
         "PATTERN ((^ A{,2}?))",

@@ -70,6 +70,8 @@ def translate(expr: Expr) -> Expr:
         case ("call", ("least" | "greatest") as name, operands):
             # NULL if one operand is NULL; Spark's skip NULLs.
             return "call", "coalesce", (("call", name, operands), *operands)
+        case ("call", "bin", (number,)):
+            return "call", "to_base", (number, ("lit", 2))
         case ("lit", None, sql_type):
             return "lit", None, _SQL_TYPES.get(sql_type, sql_type)
     return expr
