@@ -43,7 +43,7 @@ coverage: $(READY)  ## run the kernels' tests with the JIT compiler off and repo
 connect: java $(READY)  ## run the tests that concern Spark Connect on a local Connect server
 	$(BIN)/pytest --connect
 
-thorough: java coverage  ## draw twenty times as many random cases, then the cases that take long in Spark, many threads, all benchmarks
+thorough: java coverage  ## draw thirty times as many random cases, then the cases that take long in Spark, many threads, all benchmarks
 	TRELLIS_PROFILE=thorough $(BIN)/pytest -n 2 --dist worksteal --slow
 	$(BIN)/pytest --connect --thorough
 	$(BIN)/pytest --thorough
