@@ -40,6 +40,12 @@ DEMONSTRATIONS = (
         "m",
         ((1, "A"), (2, "A"), (3, "A")),
     ),
+    Demonstration(
+        "only the first iteration may be empty",
+        "ORDER BY id MEASURES CLASSIFIER() AS m ALL ROWS PER MATCH PATTERN ((D??)* C? A) DEFINE A AS x = 30",
+        "m",
+        ((1, "D"), (2, "C"), (3, "A")),
+    ),
     # A condition that is a column alone is not asked whether it is NULL. What is stored in the place of a NULL can be
     # TRUE after rows went from one stage of a plan to the next. A table of the server makes two stages.
     Demonstration(

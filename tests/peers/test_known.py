@@ -62,6 +62,26 @@ def test_permute_of_one_is_taken_for_a_variable() -> None:
     assert explain(PERMUTE, ROWS, right(PERMUTE), theirs) == (KNOWN[2].name,)
 
 
+@pytest.mark.parametrize(
+    ("loop", "labels"),
+    [
+        (("rep", ("rep", ("var", "D"), 0, 1, False), 0, None, True), "DDA"),
+        (("rep", ("rep", ("var", "D"), 0, None, False), 1, None, True), "DDA"),
+        (("rep", ("rep", ("var", "D"), 0, None, False), 0, 5, True), "DCA"),  # with a bound it is right
+        (("rep", ("rep", ("var", "D"), 0, None, False), 0, None, False), "DCA"),
+    ],
+)
+def test_only_the_first_iteration_is_empty(loop: tuple[Any, ...], labels: str) -> None:
+    query = measuring(
+        ("classifier", None),
+        pattern=("cat", (loop, ("rep", ("var", "C"), 0, 1, True), ("var", "A"))),
+        define=(("A", ("op", "=", (X, ("lit", 30)))),),
+    )
+    assert right(query) == with_measures(query, *"DCA")
+    explained = explain(query, ROWS, right(query), with_measures(query, *"DDA"))
+    assert explained == ((KNOWN[3].name,) if labels == "DDA" else None)
+
+
 @pytest.mark.parametrize(("query", "theirs", "names"), SHOWN)
 def test_anything_else_is_not_explained(query: NaiveQuery, theirs: Outcome, names: tuple[str, ...]) -> None:
     assert isinstance(theirs, Answer)
