@@ -6,8 +6,9 @@ import argparse
 import sys
 import time
 from collections import Counter, deque
+from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
 
@@ -72,10 +73,20 @@ def main() -> int:
         return 2
 
 
+@contextmanager
+def threads() -> Iterator[ThreadPoolExecutor]:
+    """Nobody waits for them after Ctrl-C: one may hang on a query until the server is stopped."""
+    pool = ThreadPoolExecutor(THREADS)
+    try:
+        yield pool
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+
+
 def compare(chosen: argparse.Namespace, trino: Trino) -> int:
     started = time.monotonic()
     tally = Tally()
-    with TrellisOnSpark() as spark, ThreadPoolExecutor(THREADS) as pool:
+    with TrellisOnSpark() as spark, threads() as pool:
         trellis = Trellis(spark)
         waiting: deque[tuple[Case, list[Outcome], Future[dict[int, Outcome]]]] = deque()
 
