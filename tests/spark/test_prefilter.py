@@ -273,7 +273,7 @@ def test_explain_shows_candidates(spark: SparkSession, tmp_path_factory: pytest.
     assert " none " in plan
     assert "+- Prefilter masks of (A, B)" in plan
     counted = trellis.explain(text, t=frame, analyze=True)
-    assert int(counted.split("rows in")[1].split()[0].replace(",", "")) < 60_000
+    assert int(counted.split("rows in")[1].split()[0].replace(",", "")) < 40_000
     found = trellis.sql(text, t=frame).collect()
     assert sorted(found) == sorted(trellis.sql(text, t=frame, hints=OFF).collect())
     assert found
