@@ -156,7 +156,7 @@ class AutomatonScan:
     sets: Sets
     merges: tuple[Merge, ...]
     key_width: int
-    window: WithinSpec | None
+    within: WithinSpec | None
     skip: SkipTo
     skip_to: frozenset[str]
     rows_per_match: RowsPerMatch

@@ -46,19 +46,19 @@ NOT_FOUND = [
 def test_found(pattern: str, bound: str, order: str, said: bool) -> None:
     clause = _clause(pattern, bound, order)
     plan = local.plan_clause(clause, SCHEMA)
-    assert plan.scan.window is not None
+    assert plan.scan.within is not None
     last = next(condition for condition in plan.scan.conditions if condition.variable == "B")
     # What WITHIN says need not be tested again; a strict bound must.
     if bound.startswith("B.t BETWEEN"):
         assert last.where == "kernel"
     else:
         assert (last.where == "spark") == said
-    assert local.plan_clause(clause, SCHEMA, off=["derive_window"]).scan.window is None
+    assert local.plan_clause(clause, SCHEMA, off=["derive_window"]).scan.within is None
 
 
 @pytest.mark.parametrize(("pattern", "bound", "order"), NOT_FOUND)
 def test_not_found(pattern: str, bound: str, order: str) -> None:
-    assert local.plan_clause(_clause(pattern, bound, order), SCHEMA).scan.window is None
+    assert local.plan_clause(_clause(pattern, bound, order), SCHEMA).scan.within is None
 
 
 @pytest.mark.parametrize(("pattern", "bound", "order", "said"), FOUND)

@@ -122,7 +122,7 @@ class RowMatcher:
         program = self.program(dictionary)
         longest, width = int(np.diff(chunk.offsets).max()), len(plan.instructions)
         by_table = plan.search is Search.TABLE and longest * width * 4 <= _TABLE_BYTES
-        keyed = self.tracked or plan.window is not None
+        keyed = self.tracked or plan.within is not None
         work = new_work(longest, width, self.merging.width, plan.program.depth, by_table, keyed, self.wide)
         conditions = self.conditions(chunk, slots, program, work, status, origins, edges)
         self._check(status, chunk)
@@ -214,7 +214,7 @@ class RowMatcher:
         """Search the chunk; the kernel comes back for more room where it needs it."""
         plan = self.plan
         matches = new_matches(chunk.table.num_rows)
-        within = loading.load_within(chunk, plan.window)
+        within = loading.load_within(chunk, plan.within)
         track = new_track(
             self.member, len(plan.aggregates), longest, self.tracked, looks_back=self.looks_back, wide=self.wide_sums
         )

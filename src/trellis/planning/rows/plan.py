@@ -33,7 +33,7 @@ from trellis.planning.rows.expected_tests import tests_from_a_row
 from trellis.planning.rows.measures import RowMeasures
 from trellis.planning.rows.merge_states import key_width, sets_of
 from trellis.planning.rows.row_conditions import RowConditions
-from trellis.planning.rows.within import plan_window
+from trellis.planning.rows.within import plan_within
 from trellis.planning.rule import Firing
 from trellis.planning.rules import DERIVE_WINDOW, ELIMINATE_ROWS, MERGE_STATES, NEIGHBOUR_COLUMNS
 
@@ -110,7 +110,7 @@ class _Rows:
             listed = tuple((name, neighbours.by_column(measure)) for name, measure in listed)
         finished = result_columns(bound, measures, listed)
         grouped = measures.groups()
-        window = plan_window(bound, columns, self.source.constant)
+        within = plan_within(bound, columns, self.source.constant)
         merges = rules.apply(MERGE_STATES, self.instructions, bound, conditions)
         merges = merges or (Merge(o.NEVER),) * len(self.instructions)
         aggregates, places = tuple(measures.aggregates), tuple(measures.places)
@@ -129,7 +129,7 @@ class _Rows:
                 sets=conditions.sets,
                 merges=merges,
                 key_width=key_width(merges),
-                window=window,
+                within=within,
                 skip=bound.query.after_match.to,
                 skip_to=bound.skip_to,
                 rows_per_match=bound.query.rows_per_match,

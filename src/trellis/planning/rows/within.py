@@ -11,10 +11,10 @@ from trellis.errors import BindingError
 from trellis.planning.before_match.bucket_keys import fixed_width
 from trellis.planning.expressions.columns import Columns
 
-__all__ = ["plan_window"]
+__all__ = ["plan_within"]
 
 
-def plan_window(bound: BoundQuery, columns: Columns, constant: Constant) -> WithinSpec | None:
+def plan_within(bound: BoundQuery, columns: Columns, constant: Constant) -> WithinSpec | None:
     """The window of a query: the last key that a match from each row may reach.
 
     Where that is always the same distance away the worker adds it, otherwise Spark computes the key for each row.
