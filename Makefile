@@ -45,6 +45,7 @@ connect: java $(READY)  ## run the tests that concern Spark Connect on a local C
 
 thorough: java coverage  ## draw thirty times as many random cases, then the cases that take long in Spark, many threads, all benchmarks
 	TRELLIS_PROFILE=thorough $(BIN)/pytest -n 2 --dist worksteal --slow
+	TRELLIS_PROFILE=thorough $(BIN)/pytest -m spark tests/properties
 	$(BIN)/pytest --connect --thorough
 	$(BIN)/pytest --thorough
 

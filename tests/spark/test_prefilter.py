@@ -11,7 +11,7 @@ from pyspark.sql import functions as F
 
 import trellis
 from some import some
-from spark.plans import OFF, PLANS, Hints, find_by_plans
+from spark.plans import OFF, Hints, find_by_plans
 from trellis.errors import BindingError
 from trellis.spark.session import Session
 from trellis.spark.statistics import inspect_source
@@ -70,11 +70,6 @@ def check(frame: DataFrame, clause: str, plans: list[Hints], least: int = 1) -> 
     assert len(expected) >= least
     for hints, rows in zip(plans, found, strict=True):
         assert rows == expected, hints
-
-
-@pytest.fixture(params=PLANS)
-def plans(request: pytest.FixtureRequest) -> list[Hints]:
-    return request.param  # type: ignore[no-any-return]
 
 
 _DEFINE = "DEFINE A AS k = 'a', B AS k = 'b' AND B.v >= A.v, C AS k = 'c'"

@@ -11,7 +11,7 @@ from pyspark.sql import functions as F
 
 import trellis
 from some import some
-from spark.plans import OFF, PLANS, Hints, find_by_plans
+from spark.plans import OFF, Hints, find_by_plans
 from trellis.spark import statistics as row_statistics
 
 if TYPE_CHECKING:
@@ -32,11 +32,6 @@ def find(frame: DataFrame, clause: str, hints: Hints | None = None) -> list[tupl
 def check(frame: DataFrame, clause: str, expected: list[tuple[Any, ...]], plans: list[Hints]) -> None:
     for hints, found in zip(plans, find_by_plans(frame, clause, plans), strict=True):
         assert found == sorted(expected, key=repr), hints
-
-
-@pytest.fixture(params=PLANS)
-def plans(request: pytest.FixtureRequest) -> list[Hints]:
-    return request.param  # type: ignore[no-any-return]
 
 
 @pytest.fixture

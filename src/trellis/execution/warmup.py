@@ -113,7 +113,7 @@ def _warm_up(*wanted: Kernels) -> float:
         missing = [group for group in groups if not _is_compiled(group.largest, group.variants)]
         helper = None
         if missing:
-            print("trellis: compiling kernels, once on this machine; some seconds", file=sys.stderr, flush=True)
+            print("trellis: compiling kernels, once on this machine; up to a minute", file=sys.stderr, flush=True)
             helper = _start_helper(tuple(name for group in missing for name in group.there))
         compile_kernels(tuple(name for group in groups for name in group.here))
         if helper is not None:
