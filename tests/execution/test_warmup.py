@@ -47,7 +47,7 @@ def test_no_query_compiles(search: str) -> None:
 
 @pytest.mark.parametrize(
     ("type_", "needed"),
-    [("decimal(18,2)", (Kernels.ROWS,)), ("decimal(19,2)", (Kernels.ROWS, Kernels.LONG_DECIMALS))],
+    [("decimal(18,2)", (Kernels.ROWS,)), ("decimal(19,2)", (Kernels.ROWS, Kernels.WIDE_DECIMALS))],
 )
 def test_plans_name_their_kernels(type_: str, needed: tuple[Kernels, ...]) -> None:
     clause = "ORDER BY t PATTERN (A B) DEFINE B AS B.d > A.d"

@@ -33,12 +33,14 @@ class Tally:
     tables: int = 0
     rows: int = 0
     refused: int = 0
+    given_up: int = 0
     on_spark: int = 0
     known: Counter[str] = field(default_factory=Counter)
     unexplained: list[Difference] = field(default_factory=list)
 
     def add(self, verdict: Verdict) -> None:
-        self.queries += 1
+        self.queries += not verdict.given_up
+        self.given_up += verdict.given_up
         self.tables += verdict.tables
         self.rows += verdict.rows
         self.refused += verdict.refused
@@ -49,7 +51,7 @@ class Tally:
         known = sum(self.known.values())
         return (
             f"{self.queries} queries on {self.tables} tables, {self.rows} rows, {self.refused} tables refused by both, "
-            f"{known} known differences, {len(self.unexplained)} unexplained"
+            f"{known} known differences, {len(self.unexplained)} unexplained, {self.given_up} queries given up by Trino"
         )
 
 
@@ -63,11 +65,12 @@ def main() -> int:
     print(f"seed {chosen.seed}: {chosen.queries} queries, {chosen.spark} of them on Spark, {chosen.tables} tables each")
     started = time.monotonic()
     try:
-        with server.running() as port:
-            print(f"Trino {server.VERSION} on 127.0.0.1:{port} after {time.monotonic() - started:.0f} s", flush=True)
-            with closing(Client(port)) as client:
+        with server.running() as trino:
+            seconds = time.monotonic() - started
+            print(f"Trino {server.VERSION} on 127.0.0.1:{trino.port} after {seconds:.0f} s", flush=True)
+            with closing(Client(trino.port)) as client:
                 print("\n".join(["known differences:", *report(client)]), flush=True)
-            return compare(chosen, Trino(port))
+            return compare(chosen, Trino(trino))
     except server.Missing as missing:
         print(missing, file=sys.stderr)
         return 2
@@ -91,9 +94,14 @@ def compare(chosen: argparse.Namespace, trino: Trino) -> int:
         waiting: deque[tuple[Case, list[Outcome], Future[dict[int, Outcome]]]] = deque()
 
         def settle(most: int) -> None:
-            while len(waiting) > most:
+            given_up = tally.given_up
+            # All of them, before the server is stopped.
+            while len(waiting) > (most if tally.given_up == given_up else 0):
                 case, ours, theirs = waiting.popleft()
                 tally.add(judge(case, ours, theirs.result()))
+            if tally.given_up > given_up:
+                # It answers that it gave up, but goes on: a core is busy with that query for ever.
+                trino.restart()
 
         for number, case in enumerate(islice(cases(chosen.seed, chosen.tables), chosen.queries)):
             ours = answers(trellis, case)

@@ -8,8 +8,14 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-TIMEOUT_SECONDS = 300
-_HEADERS = {"X-Trino-User": "peers", "X-Trino-Source": "trellis-peers", "X-Trino-Time-Zone": "UTC"}
+QUERY_SECONDS = 30  # the server gives a query up after so long
+TIMEOUT_SECONDS = 2 * QUERY_SECONDS
+_HEADERS = {
+    "X-Trino-User": "peers",
+    "X-Trino-Source": "trellis-peers",
+    "X-Trino-Time-Zone": "UTC",
+    "X-Trino-Session": f"query_max_execution_time={QUERY_SECONDS}s",
+}
 
 
 class TrinoError(Exception):

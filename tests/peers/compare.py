@@ -11,6 +11,7 @@ from typing import Any
 from naive import Row
 
 SKIP = "skip"  # the refusal that both engines owe: AFTER MATCH SKIP to a row that cannot be
+GIVEN_UP = "EXCEEDED_TIME_LIMIT"  # Trino's name for a query that it ended for want of time
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from naive import NaiveQuery, Row
 from peers.client import Client, TrinoError
 from peers.compare import SKIP, Answer, Outcome, Refusal
 from peers.queries import COLUMNS
+from peers.server import Server
 from peers.trino_text import statement
 from properties.render import render_clause
 
@@ -104,13 +105,18 @@ class Trellis:
 class Trino:
     """A server on this machine; each thread has a connection of its own."""
 
-    def __init__(self, port: int) -> None:
-        self._port = port
+    def __init__(self, server: Server) -> None:
+        self._server = server
+        self._threads = threading.local()
+
+    def restart(self) -> None:
+        """Begin with a new process. For a time when no thread is asking."""
+        self._server.restart()
         self._threads = threading.local()
 
     def __call__(self, query: NaiveQuery, rows: Sequence[Row]) -> Outcome:
         if not hasattr(self._threads, "client"):
-            self._threads.client = Client(self._port)
+            self._threads.client = Client(self._server.port)
         try:
             result = self._threads.client.query(statement(query, rows))
         except TrinoError as error:

@@ -122,11 +122,48 @@ def download(archive: Path) -> None:
 # ---------------------------------------------------------------------------------------------------- the process
 
 
+class Server:
+    """A process of Trino on a port of its own."""
+
+    def __init__(self, command: list[str], folder: Path, port: int) -> None:
+        self.port = port
+        self._command = command
+        self._folder = folder
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        with open(CACHE / "server.log", "wb") as log:
+            # Its own session: Ctrl-C reaches this process alone, which then stops the server.
+            self._process = subprocess.Popen(
+                self._command,
+                cwd=self._folder,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+        await_start(self._process, self.port)
+
+    def stop(self) -> None:
+        if self._process is None:
+            return
+        self._process.terminate()
+        try:
+            self._process.wait(STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+    def restart(self) -> None:
+        self.stop()
+        self.start()
+
+
 @contextmanager
-def running() -> Iterator[int]:
-    """A server for the body of a `with`; the value is its port. It is stopped however the body ends."""
+def running() -> Iterator[Server]:
+    """A server for the body of a `with`. It is stopped however the body ends."""
     java, home = find_java(), fetch()
-    with tempfile.TemporaryDirectory(prefix="trino-") as scratch, open(CACHE / "server.log", "wb") as log:
+    with tempfile.TemporaryDirectory(prefix="trino-") as scratch, ended_by_sigterm():
         port = free_port()
         folder = Path(scratch)
         for name in ("plugin", "catalog", "etc"):
@@ -144,16 +181,12 @@ def running() -> Iterator[int]:
             str(home / "lib" / "*"),
             "io.trino.server.TrinoServer",
         ]
-        with ended_by_sigterm():
-            # Its own session: Ctrl-C reaches this process alone, which then stops the server.
-            server = subprocess.Popen(
-                command, cwd=folder, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
-            )
-            try:
-                await_start(server, port)
-                yield port
-            finally:
-                stop(server)
+        server = Server(command, folder, port)
+        try:
+            server.start()
+            yield server
+        finally:
+            server.stop()
 
 
 def free_port() -> int:
@@ -189,12 +222,3 @@ def await_start(server: subprocess.Popen[bytes], port: int) -> None:
             time.sleep(0.5)
     lines = (CACHE / "server.log").read_text(encoding="utf-8", errors="replace").splitlines()
     raise RuntimeError(f"Trino did not start within {START_SECONDS} s; its log ends\n" + "\n".join(lines[-20:]))
-
-
-def stop(server: subprocess.Popen[bytes]) -> None:
-    server.terminate()
-    try:
-        server.wait(STOP_SECONDS)
-    except subprocess.TimeoutExpired:
-        server.kill()
-        server.wait()

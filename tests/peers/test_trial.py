@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import naive
 from naive import NaiveQuery, Row
-from peers.compare import SKIP, Answer, Outcome, Refusal
+from peers.compare import GIVEN_UP, SKIP, Answer, Outcome, Refusal
 from peers.known import KNOWN, mistaken_oracle, oracle
 from peers.queries import COLUMNS, Case
 from peers.trial import answers, compare_spark, judge, replies, smallest
@@ -93,6 +93,14 @@ def test_a_refusal_on_one_side_is_a_difference() -> None:
     ours = answers(right, CASE)
     verdict = judge(CASE, ours, replies(CASE, ours, lambda query, rows: Refusal("INTERNAL")))
     assert [difference.theirs for difference in verdict.unexplained] == [Refusal("INTERNAL")]
+
+
+def test_what_trino_gives_up_is_no_difference_and_not_compared() -> None:
+    ours = answers(right, CASE)
+    verdict = judge(CASE, ours, replies(CASE, ours, lambda query, rows: Refusal(GIVEN_UP)))
+    assert (verdict.given_up, verdict.tables, verdict.rows, verdict.refused) == (True, 0, 0, 0)
+    assert not verdict.unexplained
+    assert not judge(CASE, ours, replies(CASE, ours, right)).given_up
 
 
 def test_spark_is_compared_with_trellis_alone() -> None:

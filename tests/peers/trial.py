@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from naive import NaiveQuery, Row
-from peers.compare import SKIP, Answer, Outcome, Refusal, by_table, same
+from peers.compare import GIVEN_UP, SKIP, Answer, Outcome, Refusal, by_table, same
 from peers.engines import Engine
 from peers.known import explain, oracle
 from peers.minimise import Rows, minimise
@@ -29,6 +29,7 @@ class Verdict:
     tables: int  # compared
     rows: int  # of Trellis's answers
     refused: int  # tables that both refuse
+    given_up: bool = False  # Trino found no answer in its time
     known: frozenset[str] = frozenset()  # the differences that explain some table
     unexplained: tuple[Difference, ...] = ()
 
@@ -53,6 +54,8 @@ def replies(case: Case, ours: Sequence[Outcome], other: Engine) -> dict[int, Out
 
 def judge(case: Case, ours: Sequence[Outcome], theirs: dict[int, Outcome]) -> Verdict:
     """Trino's outcomes beside ours. For one thread at a time: `explain` changes the naive matcher."""
+    given_up = {number for number, other in theirs.items() if isinstance(other, Refusal) and other.kind == GIVEN_UP}
+    theirs = {number: other for number, other in theirs.items() if number not in given_up}
     known: set[str] = set()
     unexplained = []
     for number, other in theirs.items():
@@ -63,9 +66,9 @@ def judge(case: Case, ours: Sequence[Outcome], theirs: dict[int, Outcome]) -> Ve
             unexplained.append(Difference(case.query, case.tables[number], ours[number], other))
         else:
             known.update(names)
-    shown = sum(len(outcome.rows) for outcome in ours if isinstance(outcome, Answer))
+    shown = sum(len(outcome.rows) for number in theirs if isinstance(outcome := ours[number], Answer))
     refused = sum(isinstance(outcome, Refusal) for outcome in theirs.values())
-    return Verdict(len(theirs), shown, refused, frozenset(known), tuple(unexplained))
+    return Verdict(len(theirs), shown, refused, bool(given_up), frozenset(known), tuple(unexplained))
 
 
 def compare_spark(case: Case, ours: Sequence[Outcome], spark: Engine) -> list[Difference]:

@@ -1,4 +1,4 @@
-"""Labels, numbers of matches and long decimals in expressions, through Spark."""
+"""Labels, numbers of matches and wide decimals in expressions, through Spark."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ def _text(value: Fraction) -> str:
     return f"{Decimal(int(value * 10**38)).scaleb(-38, Context(prec=80)):f}"
 
 
-def test_long_decimals_between_rows(spark: SparkSession) -> None:
+def test_wide_decimals_between_rows(spark: SparkSession) -> None:
     values = ["10000000000000000000000000.000000000001", "10000000000000000000000000", "-1", None, "0.000000000001"]
     rows = [(number, None if value is None else Decimal(value)) for number, value in enumerate(values)]
     frame = spark.createDataFrame(rows, "id int, v decimal(38,12)")

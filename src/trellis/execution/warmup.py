@@ -55,7 +55,7 @@ class Kernels(Enum):
 
     ROWS = "row patterns"
     SEGMENTS = "segment patterns"
-    LONG_DECIMALS = "decimals of more than 18 digits between rows"
+    WIDE_DECIMALS = "decimals of more than 18 digits between rows"
 
 
 _warm: set[Kernels] = set()
@@ -73,7 +73,7 @@ _GROUPS = {
     Kernels.SEGMENTS: _Group(
         "pairs.concat_pairs", 1, ("compile_segment_values", "compile_rows"), ("compile_segment_joins",)
     ),
-    Kernels.LONG_DECIMALS: _Group("matches.find_matches", 2, ("compile_long_rows",), ("compile_long_search",)),
+    Kernels.WIDE_DECIMALS: _Group("matches.find_matches", 2, ("compile_wide_rows",), ("compile_wide_search",)),
 }
 
 
@@ -96,7 +96,7 @@ def kernels_for(kind: VariableKind) -> Kernels:
 def kernels_of(scan: AutomatonScan | SegmentScan) -> tuple[Kernels, ...]:
     """What a plan needs."""
     needed = Kernels.SEGMENTS if isinstance(scan, SegmentScan) else Kernels.ROWS
-    return (needed, Kernels.LONG_DECIMALS) if has_wide(scan.program.code) else (needed,)
+    return (needed, Kernels.WIDE_DECIMALS) if has_wide(scan.program.code) else (needed,)
 
 
 def start_warmup(kernels: Kernels = Kernels.ROWS) -> threading.Thread:
@@ -132,16 +132,16 @@ def compile_kernels(names: tuple[str, ...]) -> None:
         _COMPILED[name]()
 
 
-def compile_search(*, long: bool = False) -> None:
+def compile_search(*, wide: bool = False) -> None:
     """Compile or load what finds matches."""
-    chunk, matcher = _chunk(), RowMatcher(_plan(o.BIT, long))
+    chunk, matcher = _chunk(), RowMatcher(_plan(o.BIT, wide))
     matcher.find(chunk, None)
 
 
-def compile_rows(*, long: bool = False) -> None:
+def compile_rows(*, wide: bool = False) -> None:
     """Compile or load the interpreter of conditions of single rows."""
     chunk, matcher = _chunk(), RowMatcher(_plan(o.PROGRAM))
-    work = new_work(2, 5, 3, 4, True, False, long)
+    work = new_work(2, 5, 3, 4, True, False, wide)
     slots = load_slots(chunk, matcher.plan.slots, None)
     origins, edges = load_starts(chunk, None), load_edges(matcher.plan, chunk, (), ())
     matcher.conditions(chunk, slots, matcher.program(None), work, np.zeros(3, np.int64), origins, edges)
@@ -157,9 +157,9 @@ def compile_measures() -> None:
 
 _COMPILED: dict[str, Callable[[], None]] = {
     "compile_search": compile_search,
-    "compile_long_search": partial(compile_search, long=True),
+    "compile_wide_search": partial(compile_search, wide=True),
     "compile_rows": compile_rows,
-    "compile_long_rows": partial(compile_rows, long=True),
+    "compile_wide_rows": partial(compile_rows, wide=True),
     "compile_measures": compile_measures,
     "compile_segment_joins": compile_segment_joins,
     "compile_segment_values": compile_segment_values,
@@ -193,7 +193,7 @@ def _is_compiled(kernel: str, variants: int) -> bool:
     return len(list(Path(cache.cache_path).glob(f"{kernel}-*.nbc"))) >= variants
 
 
-def _plan(condition: int, long: bool = False) -> AutomatonScan:
+def _plan(condition: int, wide: bool = False) -> AutomatonScan:
     """`A B*` with an aggregate in the condition of B. A is tested by a column, or by a program."""
     aggregate = AggregateSpec(o.SUM_INT, None, (0, 0))
     code: tuple[tuple[int, int, int], ...] = (
@@ -205,7 +205,7 @@ def _plan(condition: int, long: bool = False) -> AutomatonScan:
         (o.IS_NULL, 0, 0),
         (o.NOT, 0, 0),
     )
-    if long:
+    if wide:
         code = (*code, (o.WIDEN, 0, 0))
     merge = Merge(o.KEYED, (Register(o.AGGREGATE_STATE, 0, 0),))
     by_spark = Condition("A", "spark", "", column="b")

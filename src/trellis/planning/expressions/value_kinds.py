@@ -32,7 +32,7 @@ _OF_TEXT = frozenset(
 )
 _FLOATS = frozenset("sqrt exp ln log10 log2 sin cos tan atan degrees radians".split())
 _NAMED = re.compile(r" AS (\w+)[^?]*\)$")
-# Kernels hold fewer types than these: no long decimals, no intervals of months.
+# Kernels hold fewer types than these: no intervals of months.
 _KINDS = {
     "string": "text",
     "varchar": "text",
