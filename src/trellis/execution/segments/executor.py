@@ -147,7 +147,8 @@ class Executor:
         self.spent += segments
         if self.spent > self.budget:
             raise ResourceError(
-                f"The search was given up: it would look at more than {self.budget:,} segments at once.",
+                f"The search was given up: it would look at more than {self.budget:,} segments at once. "
+                f"{self._longest_series()}",
                 cure="Bound the pattern with a window, for example `& WIN` with SEGMENT WIN AS window(1, 100), "
                 "or raise the hint step_budget.",
             )
@@ -156,9 +157,17 @@ class Executor:
         """Segments that are to be held at once; too many are an error, too."""
         if segments > _MOST_HELD:
             raise ResourceError(
-                f"The search was given up: it would hold more than {_MOST_HELD:,} segments in memory.",
+                f"The search was given up: it would hold more than {_MOST_HELD:,} segments in memory. "
+                f"{self._longest_series()}",
                 cure="Make conditions stricter, or bound the pattern with a window.",
             )
+
+    def _longest_series(self) -> str:
+        """Series are searched together, and the longest has most of the segments."""
+        lengths = np.diff(self.rows.offsets)
+        place = int(lengths.argmax())
+        where = self.rows.where(int(self.rows.offsets[place]))
+        return f"The longest series among those has {lengths[place]:,} rows, from {where}."
 
     # Bands, spaces and windows.
 
