@@ -94,14 +94,9 @@ def compare(chosen: argparse.Namespace, trino: Trino) -> int:
         waiting: deque[tuple[Case, list[Outcome], Future[dict[int, Outcome]]]] = deque()
 
         def settle(most: int) -> None:
-            given_up = tally.given_up
-            # All of them, before the server is stopped.
-            while len(waiting) > (most if tally.given_up == given_up else 0):
+            while len(waiting) > most:
                 case, ours, theirs = waiting.popleft()
                 tally.add(judge(case, ours, theirs.result()))
-            if tally.given_up > given_up:
-                # It answers that it gave up, but goes on: a core is busy with that query for ever.
-                trino.restart()
 
         for number, case in enumerate(islice(cases(chosen.seed, chosen.tables), chosen.queries)):
             ours = answers(trellis, case)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-QUERY_SECONDS = 30  # the server gives a query up after so long
+QUERY_SECONDS = 15  # the server gives a query up after so long
 TIMEOUT_SECONDS = 2 * QUERY_SECONDS
 _HEADERS = {
     "X-Trino-User": "peers",

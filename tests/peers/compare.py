@@ -28,6 +28,10 @@ class Refusal:
 Outcome = Answer | Refusal
 
 
+def is_given_up(outcome: Outcome) -> bool:
+    return isinstance(outcome, Refusal) and outcome.kind == GIVEN_UP
+
+
 def same(left: Outcome, right: Outcome) -> bool:
     """Equal rows as multisets, floats nearly; or both refuse for the same reason."""
     match left, right:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 import local
 from naive import NaiveQuery, Row
 from peers.client import Client, TrinoError
-from peers.compare import SKIP, Answer, Outcome, Refusal
+from peers.compare import GIVEN_UP, SKIP, Answer, Outcome, Refusal, is_given_up
 from peers.queries import COLUMNS
 from peers.server import Server
 from peers.trino_text import statement
@@ -103,25 +103,62 @@ class Trellis:
 
 
 class Trino:
-    """A server on this machine; each thread has a connection of its own."""
+    """A server on this machine; each thread has a connection of its own.
+
+    The server says that it gave a query up, but goes on with it for ever, and others starve. So it is started anew,
+    and the query is asked again while nobody else asks: only then it is known to be the slow one.
+    """
 
     def __init__(self, server: Server) -> None:
         self._server = server
         self._threads = threading.local()
+        self._turn = threading.Condition()
+        self._asking = 0
+        self._alone = False
 
-    def restart(self) -> None:
-        """Begin with a new process. For a time when no thread is asking."""
+    def __call__(self, query: NaiveQuery, rows: Sequence[Row]) -> Outcome:
+        text = statement(query, rows)
+        with self._turn:
+            self._turn.wait_for(lambda: not self._alone)
+            self._asking += 1
+        try:
+            outcome = self._ask(text)
+        finally:
+            with self._turn:
+                self._asking -= 1
+                self._turn.notify_all()
+        return self._ask_alone(text) if is_given_up(outcome) else outcome
+
+    def _ask_alone(self, text: str) -> Outcome:
+        with self._turn:
+            self._turn.wait_for(lambda: not self._alone)
+            self._alone = True
+            self._turn.wait_for(lambda: self._asking == 0)
+        try:
+            self._restart()
+            outcome = self._ask(text)
+            if is_given_up(outcome):
+                self._restart()
+            return outcome
+        finally:
+            with self._turn:
+                self._alone = False
+                self._turn.notify_all()
+
+    def _restart(self) -> None:
         self._server.restart()
         self._threads = threading.local()
 
-    def __call__(self, query: NaiveQuery, rows: Sequence[Row]) -> Outcome:
+    def _ask(self, text: str) -> Outcome:
         if not hasattr(self._threads, "client"):
             self._threads.client = Client(self._server.port)
         try:
-            result = self._threads.client.query(statement(query, rows))
+            result = self._threads.client.query(text)
         except TrinoError as error:
             kind = SKIP if error.message.startswith("AFTER MATCH SKIP failed") else error.name
             return Refusal(kind, error.message)
+        except OSError as error:  # too busy with another query to answer at all
+            return Refusal(GIVEN_UP, str(error))
         return Answer(tuple(dict(zip(result.columns, row, strict=True)) for row in result.rows))
 
 

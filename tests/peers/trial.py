@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from naive import NaiveQuery, Row
-from peers.compare import GIVEN_UP, SKIP, Answer, Outcome, Refusal, by_table, same
+from peers.compare import SKIP, Answer, Outcome, Refusal, by_table, is_given_up, same
 from peers.engines import Engine
 from peers.known import explain, oracle
 from peers.minimise import Rows, minimise
@@ -54,7 +54,7 @@ def replies(case: Case, ours: Sequence[Outcome], other: Engine) -> dict[int, Out
 
 def judge(case: Case, ours: Sequence[Outcome], theirs: dict[int, Outcome]) -> Verdict:
     """Trino's outcomes beside ours. For one thread at a time: `explain` changes the naive matcher."""
-    given_up = {number for number, other in theirs.items() if isinstance(other, Refusal) and other.kind == GIVEN_UP}
+    given_up = {number for number, other in theirs.items() if is_given_up(other)}
     theirs = {number: other for number, other in theirs.items() if number not in given_up}
     known: set[str] = set()
     unexplained = []
