@@ -78,7 +78,7 @@ def operate(symbol: str, left: Typed, right: Typed, ansi: bool = True) -> Typed:
     elif symbol == "*":
         exact = a * b
     elif symbol == "/":
-        exact = Fraction(_half_up(a / b * 10**39), 10**39)
+        exact = _cut(a / b)
     else:
         exact = a - b * (abs(a) // abs(b)) * (1 if (a < 0) == (b < 0) else -1)
     return type_, fit(exact, type_, ansi)
@@ -103,18 +103,23 @@ def total(type_: Type, values: list[Fraction | None], ansi: bool = True) -> Type
 
 
 def mean(type_: Type, values: list[Fraction | None], ansi: bool = True) -> Typed:
-    """AVG: the sum, divided to 39 digits behind the point, then rounded."""
+    """AVG: the sum, divided as by `/`."""
     summed = total(type_, values, ansi)[1]
     count = len([value for value in values if value is not None])
     if summed is None:
         return mean_type(type_), None
-    return mean_type(type_), fit(Fraction(_half_up(summed / count * 10**39), 10**39), mean_type(type_), ansi)
+    return mean_type(type_), fit(_cut(summed / count), mean_type(type_), ansi)
 
 
 def _adjusted(digits: int, scale: int) -> Type:
     if digits <= MOST:
         return digits, scale
     return MOST, max(MOST - (digits - scale), min(scale, 6))
+
+
+def _cut(value: Fraction) -> Fraction:
+    """A quotient as Spark's `Decimal` has it before it is rounded: 39 digits behind the point, the rest cut off."""
+    return Fraction(int(value * 10**39), 10**39)
 
 
 def _half_up(value: Fraction) -> int:

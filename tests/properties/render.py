@@ -74,7 +74,7 @@ def render_quantifier(lo: int, hi: int | None, greedy: bool) -> str:
     short = {(0, None): "*", (1, None): "+", (0, 1): "?"}.get((lo, hi))
     if short is None:
         low, high = str(lo) if lo else "", "" if hi is None else str(hi)
-        short = f"{{{low}}}" if lo == hi else f"{{{low},{high}}}"
+        short = f"{{{lo}}}" if lo == hi else f"{{{low},{high}}}"
     return short if greedy else short + "?"
 
 

@@ -67,7 +67,7 @@ def draw_value(draw: DrawFn, type_: Type, rows: int, depth: int) -> Expression:
         return f"{choice}({left[0]}, {right[0]})", lambda rows, ansi: _chosen(choice, left, right, rows, ansi)
     if choice == "case":
         text = f"CASE WHEN A.v > 0 THEN {left[0]} ELSE {right[0]} END"
-        return text, lambda rows, ansi: _chosen("case", left, right, rows, ansi)
+        return text, lambda rows, ansi: _case(type_, left, right, rows, ansi)
     return f"({left[0]} {choice} {right[0]})", lambda rows, ansi: naive.operate(
         choice, left[1](rows, ansi), right[1](rows, ansi), ansi
     )
@@ -98,12 +98,7 @@ def _changed(value: Typed, change: Callable[[Fraction], Fraction]) -> Typed:
 
 
 def _chosen(how: str, left: Expression, right: Expression, rows: list[Fraction | None], ansi: bool) -> Typed:
-    """LEAST, COALESCE and CASE, which compute the right side only where it counts; the types must agree before."""
-    if how == "case":
-        chosen = left if rows[0] is not None and rows[0] > 0 else right
-        one = chosen[1](rows, ansi)
-        type_ = naive.common_type(_type(left, rows), _type(right, rows))
-        return type_, naive.fit(one[1], type_, ansi)
+    """LEAST and COALESCE, which compute the right side only where it counts; the types must agree before."""
     type_ = naive.common_type(_type(left, rows), _type(right, rows))
     one = naive.fit(left[1](rows, ansi)[1], type_, ansi)
     if how == "coalesce" and one is not None:
@@ -111,6 +106,13 @@ def _chosen(how: str, left: Expression, right: Expression, rows: list[Fraction |
     other = naive.fit(right[1](rows, ansi)[1], type_, ansi)
     known = [value for value in (one, other) if value is not None]
     return type_, min(known, default=None)
+
+
+def _case(type_: Type, left: Expression, right: Expression, rows: list[Fraction | None], ansi: bool) -> Typed:
+    """CASE, which computes the side that it takes."""
+    positive = naive.compare(">", (type_, rows[0]), ((1, 0), Fraction(0)), ansi)
+    common = naive.common_type(_type(left, rows), _type(right, rows))
+    return common, naive.fit((left if positive else right)[1](rows, ansi)[1], common, ansi)
 
 
 def _type(expression: Expression, rows: list[Fraction | None]) -> Type:

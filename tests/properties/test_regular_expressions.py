@@ -25,7 +25,7 @@ from properties.strategies import draw_shares
 
 _SCHEMA = [("id", "int"), ("c", "string")]
 _MOST_ROWS = 5
-_COUNTS = ((0, None), (0, None), (1, None), (0, 1), (2, None), (0, 2), (1, 2), (2, 2), (0, 3), (1, 3), (2, 3))
+_COUNTS = ((0, None), (0, None), (1, None), (0, 1), (2, None), (0, 2), (1, 2), (2, 2), (0, 3), (1, 3), (2, 3), (0, 0))
 
 more = settings(max_examples=settings().max_examples * (1 if numba.config.DISABLE_JIT else 5))
 

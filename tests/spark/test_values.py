@@ -152,6 +152,8 @@ def test_conditions_that_cannot_be_held_are_refused_at_once(spark: SparkSession,
         ("dec", "0.1", [2, 1, 2]),
         ("id", "1", [2, 2, 1]),
         ("big", "1", [2, 2, 1]),
+        # Beside the digits of a bigint there is no room for those of this width.
+        ("big", "0.9999999999999999999999999999", [1, 1, 1, 1, 1]),
     ],
 )
 def test_within(spark: SparkSession, key: str, width: str, expected: list[int]) -> None:

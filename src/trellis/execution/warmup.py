@@ -48,6 +48,7 @@ __all__ = ["Kernels", "compile_kernels", "kernels_for", "kernels_of", "start_war
 
 _LOG = logging.getLogger("trellis")
 _LOCK = threading.Lock()
+_HELPER_SECONDS = 300
 
 
 class Kernels(Enum):
@@ -115,9 +116,10 @@ def _warm_up(*wanted: Kernels) -> float:
         if missing:
             print("trellis: compiling kernels, once on this machine; up to a minute", file=sys.stderr, flush=True)
             helper = _start_helper(tuple(name for group in missing for name in group.there))
-        compile_kernels(tuple(name for group in groups for name in group.here))
-        if helper is not None:
-            helper.wait()
+        try:
+            compile_kernels(tuple(name for group in groups for name in group.here))
+        finally:
+            _end_helper(helper)
         compile_kernels(tuple(name for group in groups for name in group.there))
         _warm.update(wanted)
         seconds = time.perf_counter() - began
@@ -174,10 +176,25 @@ def _start_helper(names: tuple[str, ...]) -> subprocess.Popen[bytes] | None:
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     try:
         return subprocess.Popen(
-            [sys.executable, "-c", code], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+            [sys.executable, "-c", code],
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
         )
     except OSError:
         return None
+
+
+def _end_helper(helper: subprocess.Popen[bytes] | None) -> None:
+    """Wait for the other share, but not for ever: what is missing then is compiled here."""
+    if helper is None:
+        return
+    try:
+        helper.wait(_HELPER_SECONDS)
+    except subprocess.TimeoutExpired:
+        helper.kill()
+        helper.wait()
 
 
 def _chunk() -> Chunk:

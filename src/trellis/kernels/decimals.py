@@ -127,11 +127,8 @@ def calculate(
             for k in range(LIMBS):
                 value[k] = rest[k]
         else:
+            # Digits beyond those are cut off, as Spark does; only the last step rounds.
             negative = left_negative != right_negative
-            # Half up: twice the rest reaches the divisor.
-            _add(rest, rest, left)
-            if _compare(left, right) >= 0:
-                _increment(value)
     _scale_down(value, down)
     if _digits(value) > precision:
         return o.OVERFLOW

@@ -227,6 +227,8 @@ class _Emitter:
             case p.Repeat(body=body, mode=mode):
                 least, most = p.counts(pattern)
                 extra = None if most is None else most - least
+                if most == 0:
+                    return []
                 if least > 0:
                     return self._emit_fresh_parts((*[body] * least, p.Repeat(body, 0, extra, mode)), excluded)
                 full, leaving = self._emit_round(body, mode, excluded)

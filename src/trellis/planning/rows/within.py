@@ -34,8 +34,11 @@ def plan_within(bound: BoundQuery, columns: Columns, constant: Constant) -> With
         Kind.TIMESTAMP_NTZ,
         Kind.INTERVAL,
     ):
+        held = columns.type_text(key)
         raise BindingError(
-            f"WITHIN needs a first ORDER BY key that is a time or a number, not {columns.type_text(key)}.",
+            f"WITHIN needs a first ORDER BY key that is a time or a number of at most 18 digits, not {held}."
+            if held.startswith("decimal")
+            else f"WITHIN needs a first ORDER BY key that is a time or a number, not {held}.",
             span=key.span or within.span,
         )
     timed = type_.kind in (Kind.DATE, Kind.TIMESTAMP, Kind.TIMESTAMP_NTZ)
@@ -62,7 +65,9 @@ def plan_within(bound: BoundQuery, columns: Columns, constant: Constant) -> With
         # With these digits the sum has 38 at most, and Spark rounds nothing.
         width_type = columns.type_text(within)
         digits_of_width = "30, 12" if width_type in ("double", "float") else "19, 0" if "int" in width_type else ""
-        wider = e.Raw(("CAST(", within, f" AS DECIMAL({digits_of_width}))")) if digits_of_width else within
+        # Of a decimal width, digits finer than the key's decide nothing.
+        cut = e.Raw(("floor(", within, f", {scale})"))
+        wider = e.Raw(("CAST(", within, f" AS DECIMAL({digits_of_width}))")) if digits_of_width else cut
         held = 20 if type_.kind is Kind.INTEGER else 18
         wide = e.Operator(sign, (e.Raw(("CAST(", key, f" AS DECIMAL({held}, {scale}))")), wider))
         whole = e.Raw(("ceil(" if descending else "floor(", wide, f", {scale})"))
