@@ -115,27 +115,31 @@ class Trino:
         self._turn = threading.Condition()
         self._asking = 0
         self._alone = False
+        self._starts = 0
 
     def __call__(self, query: NaiveQuery, rows: Sequence[Row]) -> Outcome:
         text = statement(query, rows)
         with self._turn:
             self._turn.wait_for(lambda: not self._alone)
             self._asking += 1
+            starts = self._starts
         try:
             outcome = self._ask(text)
         finally:
             with self._turn:
                 self._asking -= 1
                 self._turn.notify_all()
-        return self._ask_alone(text) if is_given_up(outcome) else outcome
+        return self._ask_alone(text, starts) if is_given_up(outcome) else outcome
 
-    def _ask_alone(self, text: str) -> Outcome:
+    def _ask_alone(self, text: str, starts: int) -> Outcome:
+        """Ask again; with a new process, if the one that was asked before is still there."""
         with self._turn:
             self._turn.wait_for(lambda: not self._alone)
             self._alone = True
             self._turn.wait_for(lambda: self._asking == 0)
         try:
-            self._restart()
+            if self._starts == starts:
+                self._restart()
             outcome = self._ask(text)
             if is_given_up(outcome):
                 self._restart()
@@ -147,6 +151,7 @@ class Trino:
 
     def _restart(self) -> None:
         self._server.restart()
+        self._starts += 1
         self._threads = threading.local()
 
     def _ask(self, text: str) -> Outcome:

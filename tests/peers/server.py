@@ -155,7 +155,10 @@ class Server:
             self._process.wait()
 
     def restart(self) -> None:
-        self.stop()
+        """Begin anew, without waiting for queries that have no end."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
         self.start()
 
 

@@ -354,7 +354,9 @@ class RowMatcher:
             case o.DIVISION_BY_ZERO:
                 return DataError(f"A condition divides by zero at {where}.", cure="Guard it with NULLIF(divisor, 0).")
             case _:
-                return DataError(f"A number is too large for its type at {where}.", cure="Cast to a wider type, or to DOUBLE.")
+                return DataError(
+                    f"A number is too large for its type at {where}.", cure="Cast to a wider type, or to DOUBLE."
+                )
 
 
 def _widest(matched: Matched) -> int:

@@ -111,7 +111,8 @@ class SegmentTester:
         if status[0] != o.DONE:
             where = self.rows.where(int(environment[""][0][int(status[1])]))
             raise DataError(
-                f"A number is too large for its type in a segment that starts at {where}.", cure="Cast to a wider type, or to DOUBLE."
+                f"A number is too large for its type in a segment that starts at {where}.",
+                cure="Cast to a wider type, or to DOUBLE.",
             )
         return bits
 

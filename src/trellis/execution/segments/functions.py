@@ -167,7 +167,10 @@ def _check_totals(rows: Rows, slot: int, starts: Ints, ends: Ints) -> None:
     wrong = np.flatnonzero(np.abs(sums[ends + 1] - sums[starts] - wrapped) >= 2.0**63)
     if len(wrong):
         where = rows.where(int(starts[wrong[0]]))
-        raise DataError(f"A sum over the segment from {where} is too large for its type.", cure="Cast to a wider type, or to DOUBLE.")
+        raise DataError(
+            f"A sum over the segment from {where} is too large for its type.",
+            cure="Cast to a wider type, or to DOUBLE.",
+        )
 
 
 def _difference(totals: Ints, starts: Ints, ends: Ints) -> Ints:
