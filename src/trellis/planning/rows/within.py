@@ -34,11 +34,11 @@ def plan_within(bound: BoundQuery, columns: Columns, constant: Constant) -> With
         Kind.TIMESTAMP_NTZ,
         Kind.INTERVAL,
     ):
-        held = columns.type_text(key)
+        found = columns.type_text(key)
         raise BindingError(
-            f"WITHIN needs a first ORDER BY key that is a time or a number of at most 18 digits, not {held}."
-            if held.startswith("decimal")
-            else f"WITHIN needs a first ORDER BY key that is a time or a number, not {held}.",
+            f"WITHIN needs a first ORDER BY key that is a time or a number of at most 18 digits, not {found}."
+            if found.startswith("decimal")
+            else f"WITHIN needs a first ORDER BY key that is a time or a number, not {found}.",
             span=key.span or within.span,
         )
     timed = type_.kind in (Kind.DATE, Kind.TIMESTAMP, Kind.TIMESTAMP_NTZ)
