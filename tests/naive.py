@@ -194,7 +194,19 @@ def output_row(row: Row, columns: list[str], query: NaiveQuery, match: Match | N
 
 
 def paths(pattern: Pattern, path: Path, search: Search) -> Iterator[Path]:
-    """Every way of extending `path` by `pattern`, most preferred first."""
+    """Every way of extending `path` by `pattern`, most preferred first.
+
+    Two ways to the same labels end alike, so the less preferred one is left out: nested loops have very many of them.
+    """
+    seen: set[Path] = set()
+    for longer in extensions(pattern, path, search):
+        if longer not in seen:
+            seen.add(longer)
+            yield longer
+
+
+def extensions(pattern: Pattern, path: Path, search: Search) -> Iterator[Path]:
+    """As `paths`, with every way to the same labels."""
     kind = pattern[0]
     position = search.start + len(path)
     if kind == "empty":

@@ -58,6 +58,7 @@ class Tally:
 def main() -> int:
     arguments = argparse.ArgumentParser(prog="make peers", description=__doc__)
     arguments.add_argument("--queries", type=int, default=10_000, help="how many different query texts")
+    arguments.add_argument("--skip", type=int, default=0, help="how many of them to leave out, to go on with a run")
     arguments.add_argument("--spark", type=int, default=500, help="how many of them also go through Spark")
     arguments.add_argument("--tables", type=int, default=8, help="random tables for each query")
     arguments.add_argument("--seed", type=int, default=1)
@@ -98,7 +99,7 @@ def compare(chosen: argparse.Namespace, trino: Trino) -> int:
                 case, ours, theirs = waiting.popleft()
                 tally.add(judge(case, ours, theirs.result()))
 
-        for number, case in enumerate(islice(cases(chosen.seed, chosen.tables), chosen.queries)):
+        for number, case in enumerate(islice(cases(chosen.seed, chosen.tables), chosen.skip, chosen.queries)):
             ours = answers(trellis, case)
             if number < chosen.spark:
                 tally.unexplained += compare_spark(case, ours, spark)
