@@ -121,8 +121,16 @@ def permutes_one(query: NaiveQuery) -> bool:
 
 
 def permute_is_a_variable(query: NaiveQuery) -> NaiveQuery:
+    word = ("var", "PERMUTE")
+
     def change(node: tuple[Any, ...]) -> tuple[Any, ...]:
-        return ("cat", (("var", "PERMUTE"), node[1][0])) if node[0] == "perm" and len(node[1]) == 1 else node
+        match node:
+            case ("perm", (part,)):
+                return "cat", (word, part)
+            # A quantifier after the bracket belongs to what is in it.
+            case ("rep", ("cat", (("var", "PERMUTE"), part)), *count):
+                return "cat", (word, ("rep", part, *count))
+        return node
 
     return replace(query, pattern=map_pattern(change, query.pattern))
 

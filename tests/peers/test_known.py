@@ -60,6 +60,10 @@ def test_what_trino_answers_is_explained(query: NaiveQuery, theirs: Outcome, nam
 def test_permute_of_one_is_taken_for_a_variable() -> None:
     theirs = Answer(tuple({**row, "m": label} for row, label in zip(ROWS[:2], ("PERMUTE", "A"), strict=True)))
     assert explain(PERMUTE, ROWS, right(PERMUTE), theirs) == (KNOWN[2].name,)
+    # PERMUTE(A){2} is a row of PERMUTE, and then A{2}.
+    twice = replace(PERMUTE, pattern=("rep", PERMUTE.pattern, 2, 2, True))
+    theirs = Answer(tuple({**row, "m": label} for row, label in zip(ROWS, ("PERMUTE", "A", "A"), strict=True)))
+    assert explain(twice, ROWS, right(twice), theirs) == (KNOWN[2].name,)
 
 
 @pytest.mark.parametrize(
