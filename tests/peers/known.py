@@ -172,7 +172,8 @@ def only_the_first_iteration_is_empty() -> Iterator[None]:
             for longer in naive.paths(body, path, search):
                 taken = len(longer) > len(path)
                 if lo > 0 or taken:
-                    yield from repeated(rest, longer, search, began or taken)
+                    # A{2,} is A, and then the loop A+: what comes before that does not begin the loop.
+                    yield from repeated(rest, longer, search, began or (taken and lo <= 1))
                 elif not (began and greedy and hi is None):
                     yield longer
         if lo == 0 and greedy:

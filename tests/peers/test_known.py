@@ -86,6 +86,24 @@ def test_only_the_first_iteration_is_empty(loop: tuple[Any, ...], labels: str) -
     assert explained == ((KNOWN[3].name,) if labels == "DDA" else None)
 
 
+@pytest.mark.parametrize(("least", "labels"), [(1, "BBC BC -"), (2, "BBC B -"), (3, "BB B -")])
+def test_the_last_iteration_that_must_be_is_the_first_of_the_loop(least: int, labels: str) -> None:
+    # B is x = 10 without a C before it. What Trino 476 answers for (B | C*?){least,} from each of three rows.
+    rows = tuple({**row, "x": x} for row, x in zip(ROWS, (10, 10, None), strict=True))
+    no_c_yet = ("op", "IS NULL", (("nav", "LAST", ("col", "C", "id"), 0, None),))
+    query = measuring(
+        ("classifier", None),
+        pattern=("rep", ("alt", (("var", "B"), ("rep", ("var", "C"), 0, None, False))), least, None, True),
+        define=(("B", ("op", "AND", (("op", "=", (X, ("lit", 10))), no_c_yet))),),
+        skip=("NEXT_ROW",),
+    )
+    expected = Answer(tuple(naive.run(list(rows), COLUMNS, query)))
+    shown = [(start + k, label) for start, labels in enumerate(labels.split()) for k, label in enumerate(labels)]
+    theirs = Answer(tuple({**rows[at], "m": None if label == "-" else label} for at, label in shown))
+    assert [row["m"] for row in expected.rows] == ["B", "B", "B", None]
+    assert explain(query, rows, expected, theirs) == ((KNOWN[3].name,) if least < 3 else None)
+
+
 @pytest.mark.parametrize(("query", "theirs", "names"), SHOWN)
 def test_anything_else_is_not_explained(query: NaiveQuery, theirs: Outcome, names: tuple[str, ...]) -> None:
     assert isinstance(theirs, Answer)
