@@ -117,7 +117,8 @@ def test_matches_of_letters(text: str, pattern: Pattern, expected: list[str]) ->
     ],
 )
 def test_preference_order(rows: int, pattern: Pattern, expected: list[str]) -> None:
-    assert candidates(rows, pattern) == expected
+    # All ways are listed, in their order; of those with the same labels the matcher needs the first.
+    assert candidates(rows, pattern) == list(dict.fromkeys(expected))
 
 
 def test_limit_stops_an_enumeration_that_is_too_big() -> None:
