@@ -31,7 +31,7 @@ MAY_USE: dict[str, set[str]] = {
     "planned": {"algebra", "errors", "execution", "planning", "segment_functions", "spark"},
     "statements": {"algebra", "errors", "languages", "planned", "planning", "spark"},
     "api": {"errors", "java", "languages", "planned", "planning", "spark", "statements"},
-    "cli": {"errors", "java", "plots", "trellis"},
+    "cli": {"errors", "java", "languages", "plots", "trellis"},
     "demo": {"errors", "java", "plots", "samples", "trellis"},
     "trellis": {"api", "errors", "execution", "plots", "segment_functions"},
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pyspark.sql import DataFrame, SparkSession
@@ -10,6 +10,7 @@ from pyspark.sql import DataFrame, SparkSession
 from trellis.errors import BindingError, UnsupportedError
 from trellis.java import require_java
 from trellis.languages.builder import Keys, QueryBuilder, build
+from trellis.languages.sase import is_sase, parse_sase_text
 from trellis.languages.statement import parse_statement
 from trellis.planned import errors_about, explain_all, plan_on, warm
 from trellis.planning.hints import Hints
@@ -17,7 +18,7 @@ from trellis.spark.session import Session
 from trellis.spark.worker_python import require_worker_python
 from trellis.statements import create_view, match_clauses
 
-__all__ = ["RowPattern", "explain", "pattern", "sql"]
+__all__ = ["RowPattern", "explain", "pattern", "sase", "sql"]
 
 Args = Mapping[str, object]
 
@@ -76,6 +77,63 @@ def sql(
         return result if statement.view is None else create_view(statement.view, result)
 
 
+def sase(
+    text: str,
+    /,
+    *,
+    events: DataFrame,
+    type: str = "type",
+    time: str | Sequence[str] = "time",
+    spark: SparkSession | None = None,
+    args: Args | None = None,
+    hints: Args | None = None,
+) -> DataFrame:
+    """Find an event pattern in a DataFrame of events.
+
+    Planned at once, run when an action asks for rows.
+
+    Parameters
+    ----------
+    text : str
+        The pattern, in the language SASE+.
+    events : DataFrame
+        The events: a type, a time, and attributes.
+    type : str
+        The column that holds the type of an event.
+    time : str or list of str
+        The column that holds its time. Further columns put events of one time in order.
+    spark : SparkSession, optional
+        By default that of `events`.
+    args : mapping, optional
+        The values of parameters (`:name`).
+    hints : mapping, optional
+        Options of planning and running; see `trellis.planning.hints.Hints`.
+
+    Returns
+    -------
+    DataFrame
+        A row for each match, which is an event again: it has a type and a time.
+
+    Examples
+    --------
+    >>> import trellis as tr
+    >>> events = spark.createDataFrame(
+    ...     [("Order", 1, 7), ("Order", 2, 8), ("Payment", 4, 8)], "type string, time int, id int")
+    >>> tr.sase('''
+    ...     PATTERN SEQ(Order o, ~(Payment p))
+    ...     WHERE skip_till_next_match { [id] }
+    ...     WITHIN 10
+    ...     RETURN o.id AS unpaid''', events=events).collect()
+    [Row(type='Match', time=1, unpaid=7)]
+    """
+    query = parse_sase_text(text, type, (time,) if isinstance(time, str) else tuple(time))
+    session = Session(_session(spark, {"events": events}, args), dict(args or {}))
+    with errors_about(text), warm(query):
+        planned = plan_on(query, events, session, Hints.of(hints))
+        require_worker_python(session.spark)
+        return planned.run()
+
+
 def explain(
     text: str,
     /,
@@ -84,9 +142,11 @@ def explain(
     args: Args | None = None,
     hints: Args | None = None,
     analyze: bool = False,
+    type: str = "type",
+    time: str | Sequence[str] = "time",
     **frames: DataFrame,
 ) -> str:
-    """Say how a statement would run, without running it.
+    """Say how a statement, or an event pattern on `events`, would run, without running it.
 
     For a segment query, a sample of the rows is brought here to choose a tree; not with `hints={"statistics": "off"}`.
 
@@ -97,6 +157,8 @@ def explain(
     ----------
     analyze : bool
         Run the statement too (its rows are thrown away), and show the real counts.
+    type, time
+        Of an event pattern: its columns, as in `sase`.
 
     Examples
     --------
@@ -109,6 +171,11 @@ def explain(
     ...
     """
     session = Session(_session(spark, frames, args), dict(args or {}), dict(frames))
+    if is_sase(text) and "events" in frames:
+        query = parse_sase_text(text, type, (time,) if isinstance(time, str) else tuple(time))
+        with errors_about(text), warm(query):
+            planned = plan_on(query, frames["events"], session, Hints.of(hints), counted=analyze)
+            return explain_all([planned], planned.run() if analyze else None)
     with errors_about(text):
         statement = parse_statement(text)
         if analyze and statement.has_effect:

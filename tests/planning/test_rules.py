@@ -16,6 +16,7 @@ import pytest
 import local
 from trellis.errors import TrellisError
 from trellis.languages.match_recognize import parse_clause_text
+from trellis.languages.sase import is_sase, parse_sase_text
 from trellis.planning.describe.plan import describe_plan
 from trellis.planning.hints import Hints
 from trellis.planning.rule import Change, Firing, Rule
@@ -36,7 +37,8 @@ def cases() -> Iterator[tuple[str, str, str, str]]:
 
 def explain(query: str, hints: dict[str, object]) -> list[str]:
     try:
-        return describe_plan(parse_clause_text(query), local.plan_clause(query, SCHEMA, **hints)).splitlines()
+        parsed = parse_sase_text(query, "name", ("ts",)) if is_sase(query) else parse_clause_text(query)
+        return describe_plan(parsed, local.plan_clause(parsed, SCHEMA, **hints)).splitlines()
     except TrellisError as error:
         return [error.problem]
 

@@ -18,6 +18,7 @@ __all__ = [
     "AutomatonScan",
     "Condition",
     "Instruction",
+    "MatchScan",
     "Merge",
     "Op",
     "Register",
@@ -135,30 +136,23 @@ class WithinSpec:
     width: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class AutomatonScan:
-    """Everything the matcher needs to turn sorted rows into output rows; pickled to the workers.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MatchScan:
+    """What every search that maps rows to variables needs: conditions, and what measures read of the matches.
 
-    `backward` lists the instructions so that those reached without consuming a row come first. `sets` (`measure_sets`)
-    are the sets of variables that conditions (measures) read, `key_width` is the length of the longest key of a search
-    state. `dropped`: rows may be missing, so that numbers of rows are not those of the input.
+    `sets` (`measure_sets`) are the sets of variables that conditions (measures) read. `dropped`: rows may be missing,
+    so that numbers of rows are not those of the input.
     """
 
     keys: tuple[str, ...]
     variables: tuple[str, ...]
-    instructions: tuple[Instruction, ...]
-    backward: tuple[int, ...]
     conditions: tuple[Condition, ...]
     slots: tuple[SlotSource, ...]
     program: ProgramSpec
     places: tuple[Place, ...]
     aggregates: tuple[AggregateSpec, ...]
     sets: Sets
-    merges: tuple[Merge, ...]
-    key_width: int
     within: WithinSpec | None
-    skip: SkipTo
-    skip_to: frozenset[str]
     rows_per_match: RowsPerMatch
     measure_slots: tuple[SlotSource, ...]
     measure_places: tuple[Place, ...]
@@ -166,7 +160,23 @@ class AutomatonScan:
     measure_sets: Sets
     outputs: tuple[tuple[str, Output], ...]
     budget: int
-    search: Search
     chunk_rows: int
     slices: SliceSpec | None = None
     dropped: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AutomatonScan(MatchScan):
+    """Everything the matcher needs to turn sorted rows into output rows; pickled to the workers.
+
+    `backward` lists the instructions so that those reached without consuming a row come first. `key_width` is the
+    length of the longest key of a search state.
+    """
+
+    instructions: tuple[Instruction, ...]
+    backward: tuple[int, ...]
+    merges: tuple[Merge, ...]
+    key_width: int
+    skip: SkipTo
+    skip_to: frozenset[str]
+    search: Search

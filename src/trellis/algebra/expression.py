@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
+from trellis.algebra.identifier import Identifier
+from trellis.algebra.members import Member, MemberIndex
 from trellis.algebra.place import Place
 from trellis.errors import Span, assert_never
 
@@ -30,6 +32,8 @@ __all__ = [
     "Identifier",
     "Literal",
     "MatchNumber",
+    "Member",
+    "MemberIndex",
     "Name",
     "Navigation",
     "Operator",
@@ -43,28 +47,6 @@ __all__ = [
     "rebuild",
     "walk",
 ]
-
-
-@dataclass(frozen=True, slots=True)
-class Identifier:
-    """A name as written. Unquoted names compare without case."""
-
-    text: str
-    quoted: bool = False
-
-    def __str__(self) -> str:
-        # As written: with quotes added, a name would compare with case when it is read back.
-        plain = not self.quoted and self.text.replace("_", "a").isalnum()
-        return self.text if plain else f"`{self.text.replace('`', '``')}`"
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Identifier) and self._key() == other._key()
-
-    def __hash__(self) -> int:
-        return hash(self._key())
-
-    def _key(self) -> str:
-        return self.text if self.quoted else self.text.upper()
 
 
 @dataclass(frozen=True, slots=True)
@@ -349,6 +331,7 @@ class SegmentCall:
 Expression: TypeAlias = (
     Literal
     | Name
+    | Member
     | Star
     | Parameter
     | Operator
@@ -392,7 +375,17 @@ def children(expression: Expression) -> tuple[Expression, ...]:
             return (value,) if absent is None else (value, absent)
         case Pair(value=value):
             return value, expression.first_missing, expression.second_missing, expression.both_missing
-        case Literal() | Name() | Star() | Parameter() | Classifier() | MatchNumber() | Column() | ClassifierAt():
+        case (
+            Literal()
+            | Name()
+            | Member()
+            | Star()
+            | Parameter()
+            | Classifier()
+            | MatchNumber()
+            | Column()
+            | ClassifierAt()
+        ):
             return ()
     assert_never(expression)
 
@@ -434,7 +427,17 @@ def rebuild(expression: Expression, change: Callable[[Expression], Expression]) 
                 second_missing=change(expression.second_missing),
                 both_missing=change(expression.both_missing),
             )
-        case Literal() | Name() | Star() | Parameter() | Classifier() | MatchNumber() | Column() | ClassifierAt():
+        case (
+            Literal()
+            | Name()
+            | Member()
+            | Star()
+            | Parameter()
+            | Classifier()
+            | MatchNumber()
+            | Column()
+            | ClassifierAt()
+        ):
             return expression
     assert_never(expression)
 

@@ -6,13 +6,14 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from trellis.algebra.automaton import AutomatonScan
+from trellis.algebra.event_scan import EventScan
 from trellis.algebra.expression import Aggregate, Expression
 from trellis.algebra.prefilter import BeforeMatch
 from trellis.algebra.segments import SegmentScan
 
 __all__ = ["ROW", "Fired", "GroupedRows", "NeighbourPlan", "PairPlan", "Plan", "Scan"]
 
-Scan: TypeAlias = AutomatonScan | SegmentScan
+Scan: TypeAlias = AutomatonScan | SegmentScan | EventScan
 """The search of a plan: what workers do with sorted rows."""
 
 

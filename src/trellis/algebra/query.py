@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import Enum
 
+from trellis.algebra.events import EventClauses, event_text
 from trellis.algebra.expression import Expression, Identifier
 from trellis.algebra.pattern import Pattern, Var, combines_segments
 from trellis.errors import Span
@@ -162,6 +163,7 @@ class Query:
     preference: tuple[Boundary, ...] = ()
     wanted: Wanted = Wanted.PREFERRED
     selection: Selection = Selection.PARTITION_CONTIGUITY
+    events: EventClauses | None = None
 
     @property
     def segments(self) -> frozenset[str]:
@@ -177,6 +179,8 @@ class Query:
         return kinds.pop() if kinds else VariableKind.ROW
 
     def __str__(self) -> str:
+        if self.events is not None:
+            return event_text(self, self.events)
         lines = []
         if self.partition_by:
             lines.append("PARTITION BY " + ", ".join(map(str, self.partition_by)))

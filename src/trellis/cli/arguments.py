@@ -96,6 +96,19 @@ def _add_query(command: ArgumentParser) -> None:
         "or NAME=csv:PATH does. CSV has a header line, and its types are inferred. Repeatable",
     )
     group.add_argument(
+        "--event-type",
+        default="type",
+        metavar="COLUMN",
+        help="for an event pattern (PATTERN SEQ...): the column with the type of an event; type unless given",
+    )
+    group.add_argument(
+        "--event-time",
+        default="time",
+        metavar="COLUMNS",
+        help="for an event pattern: the column with its time, and after commas those that order equal times; time "
+        "unless given",
+    )
+    group.add_argument(
         "--schema",
         action="append",
         default=[],

@@ -27,13 +27,14 @@ from trellis.cli.progress import Progress, wanted
 from trellis.cli.session import is_local, open_session, wants_local
 from trellis.cli.table_text import counted, table_text
 from trellis.cli.tables import Table, local_url, locate, open_table
-from trellis.errors import QuerySyntaxError
+from trellis.errors import BindingError, QuerySyntaxError
+from trellis.languages.sase import is_sase
 
 __all__ = ["main"]
 
 _ROWS_OF_A_TABLE = 20
 _ROWS_OF_A_PICTURE = 1_000_000
-_OTHER_KEYWORDS = {"spark", "args", "hints"}
+_OTHER_KEYWORDS = {"spark", "args", "hints", "type", "time"}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -116,22 +117,30 @@ def _query(args: Namespace) -> int:
 def _answer(args: Namespace, text: str, tables: Sequence[Table], spark: SparkSession, progress: Progress) -> int:
     progress.show("reading")
     frames = {table.name: open_table(spark, table) for table in tables}
-    keywords: dict[str, Any] = {
-        "spark": spark,
-        "args": dict(args.param),
-        "hints": dict(args.hint),
+    keywords: dict[str, Any] = {"spark": spark, "args": dict(args.param), "hints": dict(args.hint)}
+    events = is_sase(text)
+    if events:
+        keywords |= {"events": _events(frames), "type": args.event_type, "time": args.event_time.split(",")}
+    else:
         # The others are views, and stand in the text without braces.
-        **{name: frame for name, frame in frames.items() if f"{{{name}}}" in text and name not in _OTHER_KEYWORDS},
-    }
+        named = {name for name in frames if f"{{{name}}}" in text and name not in _OTHER_KEYWORDS}
+        keywords |= {name: frames[name] for name in named}
     if args.explain:
         explained = tr.explain(text, **keywords)
         progress.hide()
         print(explained)
         return failures.RAN
-    result = tr.sql(text, **keywords)
+    result = tr.sase(text, **keywords) if events else tr.sql(text, **keywords)
     progress.show("matching")
     rows = _deliver(args, result, frames, progress)
     return failures.EMPTY if args.fail_if_empty and rows == 0 else failures.RAN
+
+
+def _events(frames: dict[str, DataFrame]) -> DataFrame:
+    """The table that an event pattern reads: the only one, or that called `events`."""
+    if len(frames) != 1 and "events" not in frames:
+        raise BindingError("An event pattern reads one table.", cure="Name it: --table events=PATH.")
+    return frames.get("events") or next(iter(frames.values()))
 
 
 def _deliver(args: Namespace, result: DataFrame, frames: dict[str, DataFrame], progress: Progress) -> int | None:

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from trellis.algebra.automaton import AggregateSpec, AutomatonScan, Sets, WithinSpec
+from trellis.algebra.automaton import AggregateSpec, AutomatonScan, MatchScan, Sets, WithinSpec
 from trellis.algebra.place import Place
 from trellis.algebra.scan import SliceSpec, SlotSource
 from trellis.execution.chunks import Chunk
@@ -142,7 +142,7 @@ def load_starts(chunk: Chunk, spec: SliceSpec | None) -> Starts:
     return Starts(_own(chunk.offsets[:-1]), _own(ends), _own(entries), np.zeros(len(part), np.bool_))
 
 
-def load_edges(plan: AutomatonScan, chunk: Chunk, states: Sequence[OpenSeries], final: Sequence[bool]) -> Edges:
+def load_edges(plan: MatchScan, chunk: Chunk, states: Sequence[OpenSeries], final: Sequence[bool]) -> Edges:
     """What is known beyond the rows of series that still grow, or of which rows are gone; whole ones have no states."""
     first, last = chunk.offsets[:-1], chunk.offsets[1:]
     number = np.ones(len(first), np.int64)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from trellis.algebra.automaton import AutomatonScan, Condition
+from trellis.algebra.automaton import AutomatonScan, Condition, MatchScan
 from trellis.algebra.segments import SegmentScan
 from trellis.errors import UnsupportedError
 from trellis.kernels import opcodes as o
@@ -56,12 +56,12 @@ def rows_back(plan: AutomatonScan) -> int:
     return max((0, *(-place.shift for place in (*plan.places, *plan.measure_places))))
 
 
-def rows_ahead(plan: AutomatonScan) -> list[int]:
+def rows_ahead(plan: MatchScan) -> list[int]:
     """For each variable, how many rows beyond the row under test its condition may look (NEXT)."""
     return [max((0, *_shifts(plan, condition))) for condition in plan.conditions]
 
 
-def rows_measured(plan: AutomatonScan) -> int:
+def rows_measured(plan: MatchScan) -> int:
     """How many rows beyond a match measures may look."""
     return max((0, *(place.shift for place in plan.measure_places)))
 
@@ -72,7 +72,7 @@ def rows_beyond(plan: SegmentScan) -> int:
     return max((plan.reach, *(abs(place.shift) for place in plan.places), *constants))
 
 
-def _shifts(plan: AutomatonScan, condition: Condition) -> Iterator[int]:
+def _shifts(plan: MatchScan, condition: Condition) -> Iterator[int]:
     if condition.where in ("bit", "kernel"):
         for op, _, place in plan.program.code[condition.begin : condition.end]:
             if op in _READING:

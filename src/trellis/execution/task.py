@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from trellis.algebra.automaton import AutomatonScan
+from trellis.algebra.event_scan import EventScan
 from trellis.algebra.plan import Scan
 from trellis.algebra.segments import SegmentScan
 from trellis.errors import assert_never
@@ -54,6 +55,10 @@ class MatchTask:
                 from trellis.execution.rows.matcher import RowMatcher
 
                 return RowMatcher(self.scan)
+            case EventScan():
+                from trellis.execution.events.matcher import EventMatcher
+
+                return EventMatcher(self.scan)
             case SegmentScan():
                 from trellis.execution.segments.matcher import SegmentMatcher
 

@@ -30,11 +30,14 @@ from trellis.algebra.automaton import (
     Register,
     Search,
 )
+from trellis.algebra.event_scan import EventScan
 from trellis.algebra.place import Place
+from trellis.algebra.plan import Scan
 from trellis.algebra.query import RowsPerMatch, SkipTo, VariableKind
 from trellis.algebra.scan import Gather, ListAggregate, ProgramSpec, SlotSource, Value
 from trellis.algebra.segments import SegmentScan
 from trellis.execution.chunks import Chunk, read_chunks
+from trellis.execution.events.warmup import compile_events
 from trellis.execution.loading import load_edges, load_slots, load_starts
 from trellis.execution.rows.matcher import RowMatcher
 from trellis.execution.segments.warmup import compile_segment_joins, compile_segment_values
@@ -56,6 +59,7 @@ class Kernels(Enum):
 
     ROWS = "row patterns"
     SEGMENTS = "segment patterns"
+    EVENTS = "event patterns"
     WIDE_DECIMALS = "decimals of more than 18 digits between rows"
 
 
@@ -74,6 +78,7 @@ _GROUPS = {
     Kernels.SEGMENTS: _Group(
         "pairs.concat_pairs", 1, ("compile_segment_values", "compile_rows"), ("compile_segment_joins",)
     ),
+    Kernels.EVENTS: _Group("runs.find_events", 1, ("compile_events",), ("compile_measures",)),
     Kernels.WIDE_DECIMALS: _Group("matches.find_matches", 2, ("compile_wide_rows",), ("compile_wide_search",)),
 }
 
@@ -91,11 +96,13 @@ def warmup() -> float:
 
 def kernels_for(kind: VariableKind) -> Kernels:
     """What queries with variables of a kind need at least."""
-    return Kernels.SEGMENTS if kind is VariableKind.SEGMENT else Kernels.ROWS
+    return {VariableKind.SEGMENT: Kernels.SEGMENTS, VariableKind.EVENT: Kernels.EVENTS}.get(kind, Kernels.ROWS)
 
 
-def kernels_of(scan: AutomatonScan | SegmentScan) -> tuple[Kernels, ...]:
+def kernels_of(scan: Scan) -> tuple[Kernels, ...]:
     """What a plan needs."""
+    if isinstance(scan, EventScan):
+        return (Kernels.EVENTS,)
     needed = Kernels.SEGMENTS if isinstance(scan, SegmentScan) else Kernels.ROWS
     return (needed, Kernels.WIDE_DECIMALS) if has_wide(scan.program.code) else (needed,)
 
@@ -152,7 +159,7 @@ def compile_rows(*, wide: bool = False) -> None:
 def compile_measures() -> None:
     """Compile or load the rest: conditions of single rows, and what is read from matches."""
     compile_rows()
-    list(RowMatcher(_plan(o.PROGRAM)).measure(_chunk(), None, new_matches(3)))
+    list(RowMatcher(_plan(o.PROGRAM)).results(_chunk(), None, new_matches(3)))
     none = np.zeros(0, np.int64)
     resolve_slices(np.zeros(0, np.bool_), none, none, none, none, np.zeros(3, np.int64), none)
 
@@ -163,6 +170,7 @@ _COMPILED: dict[str, Callable[[], None]] = {
     "compile_rows": compile_rows,
     "compile_wide_rows": partial(compile_rows, wide=True),
     "compile_measures": compile_measures,
+    "compile_events": compile_events,
     "compile_segment_joins": compile_segment_joins,
     "compile_segment_values": compile_segment_values,
 }

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import numba
 
-__all__ = ["inlined", "inner", "kernel"]
+__all__ = ["inlined", "inner", "kernel", "spliced"]
 
 F = TypeVar("F", bound=Callable[..., object])
 
@@ -38,6 +38,14 @@ def inner(function: F) -> F:
 def inlined(function: F) -> F:
     """As `inner`, for small functions on hot paths: LLVM puts them into their callers."""
     return _compiled(function, {**_INNER, "forceinline": True})
+
+
+def spliced(function: F) -> F:
+    """For functions that call large ones: Numba puts their code into their callers before anything is compiled.
+
+    Every function that is compiled by itself compiles all that it calls once more.
+    """
+    return _compiled(function, {**_INNER, "inline": "always"})
 
 
 def _compiled(function: F, options: dict[str, object]) -> F:

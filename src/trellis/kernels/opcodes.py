@@ -113,3 +113,27 @@ DONE, OUT_OF_STEPS, SKIP_MISSING, SKIP_TO_START, OVERFLOW, DIVISION_BY_ZERO, FUN
 
 # What a search returns instead of the end of a match.
 NO_MATCH, STOPPED, NEEDS_ROOM, NEEDS_PATHS, UNDECIDED = -1, -2, -3, -4, -5
+
+# Events: which may lie between two events of a match, for those of its partition.
+CONTIGUOUS, SKIP_NEXT_MATCH, SKIP_ANY = range(3)
+# The tests of a run, in this order.
+TAKE, BEGIN, PROCEED = range(3)
+# How far the search has come: counters.
+(
+    AT_SERIES,
+    AT_ROW,  # -1 before the first row of a series
+    IS_ADVANCED,  # 1 between the step of the runs and the writing of matches
+    TURN,  # which of the two groups of runs is current
+    RUNS,
+    CELLS,
+    BASE,
+    FINALS,
+    OPEN,  # the first row at which a match may begin that goes on at the current one
+    MATCHES,
+    USED,
+    STEPS,
+    MERGED,  # runs that were merged with others
+    COUNTERS,
+) = range(14)
+# What the search for events comes back for.
+FINISHED, MORE_RUNS, MORE_CELLS, MORE_MATCHES, FULL = range(5)

@@ -23,7 +23,7 @@ class Cursor:
     there instead.
     """
 
-    __slots__ = ("_depth", "_edits", "_end", "_position", "_tokens", "lambda_parameters", "text")
+    __slots__ = ("_depth", "_edits", "_end", "_position", "_tokens", "lambda_parameters", "repeated", "text")
 
     def __init__(
         self, text: str, tokens: Sequence[Token], end: Token | None = None, edits: Sequence[Edit] = ()
@@ -36,6 +36,8 @@ class Cursor:
         self._depth = 0
         # Names that a lambda around the current place introduces, in upper case: not columns.
         self.lambda_parameters: frozenset[str] = frozenset()
+        # Variables of event patterns: before `[` they are no arrays. None outside of such patterns.
+        self.repeated: frozenset[str] | None = None
 
     @property
     def at_end(self) -> bool:

@@ -12,10 +12,11 @@ from trellis.languages.calls import parse_call
 from trellis.languages.cursor import MAX_DEPTH, Cursor, cursor_over
 from trellis.languages.lexer import TokenKind, attach_text
 from trellis.languages.literals import parse_literal, parse_type
+from trellis.languages.members import at_member, parse_member, parse_percentage
 from trellis.languages.precedence import BINARY, LIKE_WORDS, Level, raw, wrapped
 from trellis.languages.subqueries import at_subquery, continues_query, quote_group
 
-__all__ = ["parse_expression", "parse_expression_text"]
+__all__ = ["parse_conjunct", "parse_expression", "parse_expression_text"]
 
 # Words that end an expression or stand between two of them. As columns they need backticks.
 _RESERVED = frozenset({
@@ -34,6 +35,14 @@ def parse_expression(cursor: Cursor) -> Expression:
     """Read one expression."""
     start = cursor.span
     expression = _parse(cursor, Level.OR)
+    _check_depth(expression, cursor.since(start))
+    return expression
+
+
+def parse_conjunct(cursor: Cursor) -> Expression:
+    """Read one expression, as far as AND or OR."""
+    start = cursor.span
+    expression = _parse(cursor, Level.NOT)
     _check_depth(expression, cursor.since(start))
     return expression
 
@@ -202,7 +211,7 @@ def _dotted(cursor: Cursor, what: str) -> str:
 
 
 def _primary(cursor: Cursor) -> Expression:
-    literal = parse_literal(cursor)
+    literal = parse_percentage(cursor) or parse_literal(cursor)
     if literal is not None:
         return literal
     start = cursor.span
@@ -229,6 +238,8 @@ def _primary(cursor: Cursor) -> Expression:
 
 
 def _name_or_call(cursor: Cursor, start: Span) -> Expression:
+    if at_member(cursor):
+        return parse_member(cursor)
     call = parse_call(cursor, _parse)
     if call is not None:
         return call

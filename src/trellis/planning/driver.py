@@ -8,10 +8,12 @@ from trellis.algebra.pattern import Mode, Repeat, walk, with_counts
 from trellis.algebra.plan import Plan
 from trellis.algebra.query import Query, Selection, VariableKind, Wanted
 from trellis.analysis.bind_query import bind_query
+from trellis.analysis.events import bind_events
 from trellis.analysis.functions import settle_functions
 from trellis.analysis.segments import segment_functions
 from trellis.analysis.source import Source
 from trellis.errors import BindingError, UnsupportedError, assert_never
+from trellis.planning.events.plan import plan_events
 from trellis.planning.expressions.registered import mark_registered
 from trellis.planning.hints import Hints
 from trellis.planning.rows.plan import plan_rows
@@ -26,6 +28,8 @@ __all__ = ["plan_query"]
 def plan_query(query: Query, source: Source, hints: Hints) -> Plan:
     """Plan a query for its input: rewrite it, bind it, and let the engine for its variables plan it."""
     rules = Firing(frozenset(hints.off))
+    if query.kind is VariableKind.EVENT:
+        return plan_events(*bind_events(query, source), source, hints, rules)
     query = replace(query, pattern=with_counts(query.pattern, source.parameters))
     query = settle_functions(query, source, segment_functions(source))
     query = _rewritten(query, source, hints, rules)
@@ -37,7 +41,7 @@ def plan_query(query: Query, source: Source, hints: Hints) -> Plan:
         case VariableKind.SEGMENT:
             return plan_segments(bound, source, hints, rules)
         case VariableKind.EVENT:
-            raise UnsupportedError("Event variables are not supported yet.")
+            raise AssertionError("events are planned above")
     assert_never(query.kind)
 
 

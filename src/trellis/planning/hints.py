@@ -18,7 +18,7 @@ from trellis.planning.segments.costs import read_costs
 __all__ = ["Hints"]
 
 _PREFILTERS = ("auto", "always", "masks", "joins", "ranges")
-_SEARCHES = ("auto", "backtrack")
+_SEARCHES = ("auto", "apart", "backtrack")
 _CHOICES = {
     "order": ("left", "right"),
     "join": ("merge", "probe"),
@@ -37,7 +37,8 @@ class Hints:
     off : tuple of str
         Rules that must not fire, by their names: those of `trellis.planning.rules.RULES`.
     search : str
-        `"auto"`, or `"backtrack"` to search without the table of ends.
+        `"auto"`, or `"backtrack"` to search without the table of ends; of events, one run after the other. Of events
+        also `"apart"`: runs that no condition can tell apart are not merged.
     step_budget : int
         How many steps the search in one series (for segments: how many segments in one chunk) may take before it is
         given up with an error.

@@ -16,11 +16,13 @@ from trellis.algebra.query import Query
 from trellis.algebra.statistics import RowStatistics
 from trellis.algebra.windows import Window
 from trellis.analysis.condition_kinds import Kinds
+from trellis.analysis.events import Edge
 from trellis.analysis.segments import segment_functions
 from trellis.analysis.source import Source
 from trellis.planning.before_match.choose_prefilter import Choosing, choose_prefilter
 from trellis.planning.before_match.demands import Demand
 from trellis.planning.before_match.eliminate_rows import eliminate_rows
+from trellis.planning.before_match.keep_events import keep_events
 from trellis.planning.before_match.neighbours import Neighbours, neighbour_columns
 from trellis.planning.before_match.slices import Cut, cut_slices
 from trellis.planning.expressions.columns import Columns
@@ -40,6 +42,7 @@ __all__ = [
     "DERIVE_WINDOW",
     "ELIMINATE_ROWS",
     "HOIST_SLOTS",
+    "KEEP_EVENTS",
     "MERGE_STATES",
     "NEIGHBOUR_COLUMNS",
     "PAIR_SLOTS",
@@ -156,6 +159,13 @@ def _slices(cut: Cut, windows: int | None, statistics: RowStatistics | None, row
     return None if slices is None else Change(slices, str(slices))
 
 
+def _keep_events(
+    query: Query, tests: Mapping[Edge, tuple[Expression, ...]], safety: Safety
+) -> Change[Expression] | None:
+    kept = keep_events(query, tests, safety)
+    return None if kept is None else Change(kept, f"only events that a component can take: {kept}")
+
+
 REWRITE_ROWS = Rule("rewrite_rows", "patterns that speak of stretches of rows become segment patterns", _rewrite_rows)
 DERIVE_WINDOW = Rule("derive_window", "a bound on the whole match that stands in DEFINE becomes WITHIN", _derive_window)
 HOIST_SLOTS = Rule("hoist_slots", "functions of one row are computed by Spark, as columns", _hoist_slots)
@@ -165,6 +175,7 @@ MERGE_STATES = Rule("merge_states", "search states that nobody can tell apart ar
 PLACE_FILTERS = Rule("place_filters", "conditions between segments are tested as early as possible", _place_filters)
 PUSH_WINDOWS = Rule("push_windows", "what a whole segment may take bounds its parts", _push_windows)
 ELIMINATE_ROWS = Rule("eliminate_rows", "rows that only a silent `Z*` can take are dropped", _eliminate_rows)
+KEEP_EVENTS = Rule("keep_events", "events that no component can take are dropped", _keep_events)
 PREFILTER = Rule("prefilter", "rows where no match can be are dropped before the exchange", _prefilter)
 SLICES = Rule("slices", "long series are cut into slices that are searched at once", _slices)
 NEIGHBOUR_COLUMNS = Rule("neighbour_columns", "PREV and NEXT are columns before rows are dropped", _neighbour_columns)
@@ -179,6 +190,7 @@ RULES = (
     PLACE_FILTERS,
     PUSH_WINDOWS,
     ELIMINATE_ROWS,
+    KEEP_EVENTS,
     PREFILTER,
     SLICES,
     NEIGHBOUR_COLUMNS,

@@ -17,7 +17,7 @@ from pyspark.sql.types import (
     StructType,
 )
 
-from trellis.algebra.automaton import AutomatonScan
+from trellis.algebra.automaton import MatchScan
 from trellis.algebra.plan import Scan
 from trellis.algebra.scan import First, Gather, Label, ListAggregate, Mark, Number, Output, Present, Value
 from trellis.algebra.segments import SegmentScan
@@ -67,7 +67,7 @@ def _type(output: Output, scan: Scan, types: dict[str, DataType]) -> DataType:
             whole = name in ("rows", "count", "sum_int")
             return BooleanType() if name == "equal_up_down_ticks" else LongType() if whole else DoubleType()
         case Value(aggregate=number, columns=()):
-            assert isinstance(scan, AutomatonScan)
+            assert isinstance(scan, MatchScan)
             return LongType() if scan.measure_aggregates[number].kind < o.SUM_FLOAT else DoubleType()
         case Value(columns=columns):
             return types[columns[0]]

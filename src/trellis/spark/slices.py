@@ -6,6 +6,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
+from trellis.algebra.event_scan import EventScan
 from trellis.algebra.plan import Scan
 from trellis.algebra.prefilter import Scale, Slices
 from trellis.algebra.scan import Number, SliceSpec
@@ -53,6 +54,7 @@ def resolve(matched: DataFrame, scan: Scan) -> DataFrame:
     ordered = together.sortWithinPartitions(*keys, *MARKS)
     marks = {name for name, _ in marks_of(scan)}
     schema = StructType([field for field in matched.schema if field.name not in marks])
+    assert not isinstance(scan, EventScan), "events are never resolved between slices"
     targets = scan.skip_to if isinstance(scan.skip_to, str) else "|".join(sorted(scan.skip_to))
     skip = f"AFTER MATCH {scan.skip.value} {targets}".rstrip()
     numbered = [name for name, output in scan.outputs if isinstance(output, Number) and name not in marks]

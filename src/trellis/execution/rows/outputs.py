@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from trellis.algebra.automaton import AutomatonScan
+from trellis.algebra.automaton import MatchScan
 from trellis.algebra.scan import First, Gather, Label, ListAggregate, Mark, Number, Output, Present, Value
 from trellis.execution.chunks import Chunk
 from trellis.execution.slices import match_mark, row_marks
@@ -53,7 +53,7 @@ class Grown:
         return row[kept], match[kept], (number + self.numbers[series])[kept], seen[kept]
 
 
-def write_outputs(plan: AutomatonScan, chunk: Chunk, found: Found) -> pa.RecordBatch:
+def write_outputs(plan: MatchScan, chunk: Chunk, found: Found) -> pa.RecordBatch:
     """One record batch with the outputs that the plan asks for."""
     if not plan.outputs:
         # A result without columns still has rows.
@@ -62,7 +62,7 @@ def write_outputs(plan: AutomatonScan, chunk: Chunk, found: Found) -> pa.RecordB
     return pa.RecordBatch.from_arrays(columns, [name for name, _ in plan.outputs])
 
 
-def _column(output: Output, plan: AutomatonScan, chunk: Chunk, found: Found) -> pa.Array:
+def _column(output: Output, plan: MatchScan, chunk: Chunk, found: Found) -> pa.Array:
     match output:
         case Gather(column=column, place=-1):
             return chunk.column(column).take(pa.array(found.row))
@@ -89,7 +89,7 @@ def _column(output: Output, plan: AutomatonScan, chunk: Chunk, found: Found) -> 
             return _list(output, plan, chunk, found)
 
 
-def _mark(what: str, plan: AutomatonScan, chunk: Chunk, found: Found) -> pa.Array:
+def _mark(what: str, plan: MatchScan, chunk: Chunk, found: Found) -> pa.Array:
     if what == "row":
         return row_marks(found.match)
     assert plan.slices is not None
@@ -97,7 +97,7 @@ def _mark(what: str, plan: AutomatonScan, chunk: Chunk, found: Found) -> pa.Arra
     return pa.array(marks[found.match])
 
 
-def _list(output: ListAggregate, plan: AutomatonScan, chunk: Chunk, found: Found) -> pa.Array:
+def _list(output: ListAggregate, plan: MatchScan, chunk: Chunk, found: Found) -> pa.Array:
     names = plan.variables
     wanted = np.array([output.variables is None or name in output.variables for name in names], np.bool_)
     offsets = np.empty(len(found.match) + 1, np.int64)

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from trellis.algebra import expression as e
 from trellis.algebra.automaton import AutomatonScan
+from trellis.algebra.event_scan import EventScan
 from trellis.algebra.expression import Expression
 from trellis.algebra.plan import NeighbourPlan, Plan, Scan
 from trellis.algebra.query import Query
@@ -13,7 +14,7 @@ from trellis.algebra.scan import Output
 from trellis.algebra.segments import SegmentScan
 from trellis.errors import assert_never
 from trellis.planning.before_match.neighbours import as_written
-from trellis.planning.describe import rows, segments
+from trellis.planning.describe import events, rows, segments
 from trellis.planning.describe.before_match import describe_prefilter
 
 __all__ = ["describe_plan"]
@@ -48,6 +49,8 @@ def _conditions(scan: Scan) -> list[str]:
     match scan:
         case AutomatonScan():
             return rows.conditions(scan)
+        case EventScan():
+            return rows.conditions(scan)
         case SegmentScan():
             return segments.conditions(scan)
     assert_never(scan)
@@ -58,6 +61,8 @@ def _search(scan: Scan) -> tuple[str, list[str]]:
     match scan:
         case AutomatonScan():
             return rows.summary(scan), rows.search(scan)
+        case EventScan():
+            return events.summary(scan), events.search(scan)
         case SegmentScan():
             return segments.summary(scan), []
     assert_never(scan)
@@ -65,7 +70,7 @@ def _search(scan: Scan) -> tuple[str, list[str]]:
 
 def _output(output: Output, names: Mapping[str, str], scan: Scan) -> str:
     match scan:
-        case AutomatonScan():
+        case AutomatonScan() | EventScan():
             return rows.output_text(output, names, scan)
         case SegmentScan():
             return segments.output_text(output, names, scan)

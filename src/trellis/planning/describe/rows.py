@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from trellis.algebra.automaton import AutomatonScan, Search
+from trellis.algebra.automaton import AutomatonScan, MatchScan, Search
 from trellis.algebra.scan import Gather, ListAggregate, Number, Output, Value
 from trellis.kernels import opcodes as o
 
@@ -18,7 +18,7 @@ _WHERE = {
 }
 
 
-def conditions(scan: AutomatonScan) -> list[str]:
+def conditions(scan: MatchScan) -> list[str]:
     """A line for each condition: its variable, who tests it, and what it became."""
     width = max((len(condition.variable) for condition in scan.conditions), default=0)
     where = [f"{_WHERE[condition.where]}{', slow' if condition.slow else ''}" for condition in scan.conditions]
@@ -53,7 +53,7 @@ def search(scan: AutomatonScan) -> list[str]:
     return lines
 
 
-def output_text(output: Output, names: Mapping[str, str], scan: AutomatonScan) -> str:
+def output_text(output: Output, names: Mapping[str, str], scan: MatchScan) -> str:
     """What an output of the search is."""
     place = getattr(output, "place", None)
     where = "" if place is None else "row" if place < 0 else str(scan.measure_places[place])

@@ -1,0 +1,81 @@
+"""What an event pattern has that row patterns have not, and its text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from trellis.algebra.expression import Expression, Identifier, Name, Operator
+from trellis.algebra.pattern import Concat, Not, Pattern, Repeat, variables_of
+
+if TYPE_CHECKING:
+    from trellis.algebra.query import Query
+
+__all__ = ["Component", "EventClauses", "EventVariable", "components_of", "event_text"]
+
+
+@dataclass(frozen=True, slots=True)
+class EventVariable:
+    """A variable, its name as written, and the types of its events."""
+
+    variable: str
+    name: str
+    types: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class EventClauses:
+    """Conditions of an event pattern, tests of equivalence, and the type of the events that its matches are.
+
+    `variables` say which types of events each variable takes. All of `where` must hold; these conditions speak of
+    variables and of their members. `same` are columns in which all events of a match agree. `most_events` bounds a
+    match by the events of its partition, the first and the last counted.
+    """
+
+    type: Name
+    time: Name
+    variables: tuple[EventVariable, ...]
+    where: tuple[Expression, ...] = ()
+    same: tuple[Name, ...] = ()
+    most_events: int | None = None
+    result_type: str = "Match"
+
+
+@dataclass(frozen=True, slots=True)
+class Component:
+    """A part of SEQ: one event of a variable, one or more (`repeated`), or none (`absent`)."""
+
+    variable: str
+    repeated: bool = False
+    absent: bool = False
+
+
+def components_of(pattern: Pattern) -> tuple[Component, ...]:
+    """The parts of SEQ, in order."""
+    parts = pattern.parts if isinstance(pattern, Concat) else (pattern,)
+    return tuple(Component(variables_of(part)[0], isinstance(part, Repeat), isinstance(part, Not)) for part in parts)
+
+
+def event_text(query: Query, events: EventClauses) -> str:
+    """A query in the language of events."""
+    parts = []
+    for component, variable in zip(components_of(query.pattern), events.variables, strict=True):
+        names = [str(Identifier(name)) for name in variable.types]
+        typed = names[0] if len(names) == 1 else f"({' | '.join(names)})"
+        marks = ("+", "[]") if component.repeated else ("", "")
+        text = f"{typed}{marks[0]} {Identifier(variable.name)}{marks[1]}"
+        parts.append(f"~({text})" if component.absent else text)
+    same = [f"[{', '.join(map(str, events.same))}]"] if events.same else []
+    conditions = [f"({one})" if isinstance(one, Operator) and one.symbol == "OR" else str(one) for one in events.where]
+    lines = [f"PATTERN SEQ({', '.join(parts)})"]
+    lines.append(f"WHERE {query.selection.name.lower()} {{ {' AND '.join([*same, *conditions])} }}")
+    if events.most_events is not None:
+        lines.append(f"WITHIN {events.most_events} EVENTS")
+    elif query.within is not None:
+        lines.append(f"WITHIN {query.within}")
+    if query.measures:
+        returned = ", ".join(f"{one.expression} AS {Identifier(one.name, quoted=True)}" for one in query.measures)
+        lines.append(f"RETURN {Identifier(events.result_type)}({returned})")
+    if query.wanted.value == "non-overlapping":
+        lines.append("OUTPUT NON_OVERLAP")
+    return "\n".join(lines)

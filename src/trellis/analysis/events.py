@@ -1,0 +1,374 @@
+"""Event patterns against their input: each condition goes to the edge at which the last of its events is known.
+
+A component has up to three edges: `begin` takes its first event, `take` one more (of a repeated one), `proceed` leaves
+it. In the tests of an edge the event under test is the current row, and everything else was taken before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import IntEnum
+
+from trellis.algebra import expression as e
+from trellis.algebra.bound import BoundQuery
+from trellis.algebra.events import Component, EventClauses, components_of
+from trellis.algebra.expression import Expression, MemberIndex
+from trellis.algebra.place import Place
+from trellis.algebra.query import Query, Selection
+from trellis.analysis.binding import Binder
+from trellis.analysis.schema import Schema
+from trellis.analysis.source import Source
+from trellis.errors import BindingError, Span, UnsupportedError
+
+__all__ = ["Edge", "EdgeKind", "bind_events"]
+
+
+class EdgeKind(IntEnum):
+    """In the order in which the events of a component become known."""
+
+    BEGIN = 0
+    TAKE = 1
+    PROCEED = 2
+    ABSENT = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """An edge of a component; its text is the name of its test."""
+
+    variable: str
+    kind: EdgeKind
+
+    def __str__(self) -> str:
+        return {
+            EdgeKind.BEGIN: self.variable,
+            EdgeKind.TAKE: f"{self.variable}[i]",
+            EdgeKind.PROCEED: f"{self.variable}[LEN]",
+            EdgeKind.ABSENT: f"~{self.variable}",
+        }[self.kind]
+
+
+def bind_events(query: Query, source: Source) -> tuple[BoundQuery, Mapping[Edge, tuple[Expression, ...]]]:
+    """The query without its tests, and the tests of each edge, all of which must hold."""
+    events = query.events
+    assert events is not None
+    binder = _EventBinder(source.schema, components_of(query.pattern), source.parameters)
+    partitioned = query.selection is not Selection.STRICT_CONTIGUITY
+    same = tuple(binder.column(name) for name in events.same)
+    tests: dict[Edge, list[Expression]] = {}
+    for component, definition in zip(binder.components, query.definitions, strict=True):
+        for kind in _edges_of(component):
+            tests[Edge(component.variable, kind)] = []
+            if kind is not EdgeKind.PROCEED:
+                tests[Edge(component.variable, kind)].append(e.At(binder.row(definition.condition), Place()))
+    for condition in events.where:
+        edge = binder.edge_of(condition)
+        tests[edge].append(binder.test(condition, edge))
+    first = binder.positives[0]
+    for column in same:
+        # NULL equals nothing: such an event is in no match.
+        tests[Edge(first.variable, EdgeKind.BEGIN)].append(e.At(e.Operator("IS NOT NULL", (column,)), Place()))
+        if not partitioned:
+            known = e.At(column, Place(frozenset({first.variable}), from_first=True))
+            for edge, conditions in tests.items():
+                if edge.kind is not EdgeKind.PROCEED and edge != Edge(first.variable, EdgeKind.BEGIN):
+                    conditions.append(e.Operator("=", (e.At(column, Place()), known)))
+    keys = Binder(source.schema, {}, frozenset(), source.parameters)
+    bound = BoundQuery(
+        query=query,
+        variables=tuple(component.variable for component in binder.positives),
+        partition_by=keys.keys(events.same, "partition") if partitioned else (),
+        order_by=keys.keys(tuple(key.expression for key in query.order_by), "order"),
+        columns=source.schema.names,
+        skip_to=frozenset(),
+        measures=_measures(query, events, binder),
+    )
+    return bound, {edge: tuple(conditions) for edge, conditions in tests.items()}
+
+
+def _edges_of(component: Component) -> tuple[EdgeKind, ...]:
+    if component.absent:
+        return (EdgeKind.ABSENT,)
+    return (EdgeKind.BEGIN, EdgeKind.TAKE, EdgeKind.PROCEED) if component.repeated else (EdgeKind.BEGIN,)
+
+
+@dataclass(frozen=True, slots=True)
+class _EventBinder:
+    schema: Schema
+    components: tuple[Component, ...]
+    parameters: Mapping[str, object]
+
+    @property
+    def positives(self) -> tuple[Component, ...]:
+        return tuple(component for component in self.components if not component.absent)
+
+    def column(self, name: e.Name) -> e.Column:
+        first, *rest = name.parts
+        return e.Column((self.schema.require(first, name.span), *(part.text for part in rest)), span=name.span)
+
+    def component(self, identifier: e.Identifier) -> Component | None:
+        name = identifier.text if identifier.quoted else identifier.text.upper()
+        return next((component for component in self.components if component.variable == name), None)
+
+    def row(self, expression: Expression) -> Expression:
+        """An expression over one event, whose columns stand alone."""
+        if isinstance(expression, e.Name):
+            return self.column(expression)
+        return e.rebuild(expression, self.row)
+
+    # Edges.
+
+    def edge_of(self, condition: Expression) -> Edge:
+        """The edge at which the last event of a condition is known."""
+        found = list(self._identifiers(condition))
+        absent = {edge.variable for edge, _ in found if edge.kind is EdgeKind.ABSENT}
+        running = next((span for edge, span in found if edge.kind is EdgeKind.TAKE), None)
+        if absent:
+            if len(absent) > 1:
+                raise BindingError(
+                    f"{' and '.join(sorted(absent))} must both be absent: a condition cannot compare them.",
+                    cure="Compare each with events that are there.",
+                    span=condition.span,
+                )
+            if running is not None:
+                raise self._misplaced(running)
+            return Edge(absent.pop(), EdgeKind.ABSENT)
+        if not found:
+            return Edge(self.positives[0].variable, EdgeKind.BEGIN)
+        ranks = {component.variable: number for number, component in enumerate(self.positives)}
+        last = max((edge for edge, _ in found), key=lambda edge: (ranks[edge.variable], edge.kind))
+        for edge, span in found:
+            if edge.kind is EdgeKind.TAKE and edge != last:
+                raise self._misplaced(span)
+        return last
+
+    def _misplaced(self, span: Span | None) -> BindingError:
+        return BindingError(
+            "An index with i speaks of the event that is being taken, and later events are not known then.",
+            cure="Write b[b.LEN] for the last event, or an aggregate over b[].",
+            span=span,
+        )
+
+    def _identifiers(self, condition: Expression) -> Iterator[tuple[Edge, Span | None]]:
+        for node in e.walk(condition):
+            match node:
+                case e.Name(parts=(first, *rest)):
+                    component = self.component(first) if rest else None
+                    if component is None:
+                        raise BindingError(
+                            f"{node} does not say of which event.",
+                            cure=f"Put a variable before it: {self._names()}.",
+                            span=node.span,
+                        )
+                    self._check_index(component, None, node.span)
+                    kind = EdgeKind.ABSENT if component.absent else EdgeKind.BEGIN
+                    yield Edge(component.variable, kind), node.span
+                case e.Member(variable=variable, index=index):
+                    component = self.component(variable)
+                    assert component is not None
+                    self._check_index(component, index, node.span)
+                    kind = EdgeKind.TAKE if index.is_running else EdgeKind.PROCEED
+                    yield Edge(component.variable, EdgeKind.BEGIN if index is MemberIndex.FIRST else kind), node.span
+                case e.Navigation():
+                    raise BindingError(
+                        f"{node.function} navigates in rows, and events have none between them.",
+                        cure="Write b[1].price, b[i-1].price or b[b.LEN].price.",
+                        span=node.span,
+                    )
+                case e.Parameter(name=name) if name not in self.parameters:
+                    raise BindingError(
+                        f"The parameter :{name} has no value.", cure=f"Pass args={{{name!r}: ...}}.", span=node.span
+                    )
+                case _:
+                    pass
+
+    def _check_index(self, component: Component, index: MemberIndex | None, span: Span | None) -> None:
+        if component.repeated and index is None:
+            raise BindingError(
+                f"{component.variable} is repeated: say which of its events.",
+                cure="b[1], b[i], b[i-1], b[b.LEN], or b[] in an aggregate.",
+                span=span,
+            )
+        if not component.repeated and index is not None:
+            raise BindingError(
+                f"{component.variable} is a single event and has no index.", cure="Leave the index out.", span=span
+            )
+
+    def _names(self) -> str:
+        return ", ".join(component.variable for component in self.components)
+
+    # Values.
+
+    def test(self, condition: Expression, edge: Edge) -> Expression:
+        """A condition in the tests of an edge."""
+        match condition:
+            case e.Name(parts=(first, *_)):
+                component = self.component(first)
+                assert component is not None
+                return self._at(condition.parts[1:], component, MemberIndex.LAST, edge, condition.span)
+            case e.Member(variable=variable, index=index, path=path):
+                component = self.component(variable)
+                assert component is not None
+                if index.is_range:
+                    raise BindingError(
+                        f"{condition} are several events.", cure="Put it into an aggregate.", span=condition.span
+                    )
+                return self._at(path, component, index, edge, condition.span)
+            case e.Aggregate():
+                return self._aggregate(condition, final=False)
+            case _:
+                return e.rebuild(condition, lambda child: self.test(child, edge))
+
+    def value(self, expression: Expression) -> Expression:
+        """An expression of RETURN."""
+        match expression:
+            case e.Name(parts=(first, *rest)):
+                component = self.component(first) if rest else None
+                if component is None:
+                    raise BindingError(
+                        f"{expression} does not say of which event.",
+                        cure=f"Put a variable before it: {self._names()}.",
+                        span=expression.span,
+                    )
+                self._check_present(component, expression.span)
+                self._check_index(component, None, expression.span)
+                return self._final(tuple(rest), component, False, expression.span)
+            case e.Member(variable=variable, index=index, path=path):
+                component = self.component(variable)
+                assert component is not None
+                self._check_present(component, expression.span)
+                self._check_index(component, index, expression.span)
+                if index.is_running or index.is_range:
+                    raise BindingError(
+                        f"{expression} is no single event of a match.",
+                        cure="Write b[1] or b[b.LEN], or an aggregate over b[].",
+                        span=expression.span,
+                    )
+                return self._final(path, component, index is MemberIndex.FIRST, expression.span)
+            case e.Aggregate():
+                return self._aggregate(expression, final=True)
+            case _:
+                return e.rebuild(expression, self.value)
+
+    def _check_present(self, component: Component, span: Span | None) -> None:
+        if component.absent:
+            raise BindingError(
+                f"{component.variable} is absent from every match: there is nothing to return.", span=span
+            )
+
+    def _final(
+        self, path: tuple[e.Identifier, ...], component: Component, first: bool, span: Span | None
+    ) -> Expression:
+        place = Place(frozenset({component.variable}), from_first=first, final=True)
+        return e.At(self.column(e.Name(path, span)), place, span=span)
+
+    def _at(
+        self,
+        path: tuple[e.Identifier, ...],
+        component: Component,
+        index: MemberIndex,
+        edge: Edge,
+        span: Span | None,
+    ) -> Expression:
+        column = self.column(e.Name(path, span))
+        mine = edge.variable == component.variable
+        current = mine and (
+            index is MemberIndex.CURRENT
+            or edge.kind is EdgeKind.ABSENT
+            or (edge.kind is EdgeKind.BEGIN and index in (MemberIndex.FIRST, MemberIndex.LAST))
+        )
+        if current:
+            return e.At(column, Place(), span=span)
+        return e.At(column, Place(frozenset({component.variable}), from_first=index is MemberIndex.FIRST), span=span)
+
+    def _aggregate(self, node: e.Aggregate, *, final: bool) -> Expression:
+        members = [part for child in e.children(node) for part in e.walk(child) if isinstance(part, e.Member)]
+        names = [part for child in e.children(node) for part in e.walk(child) if isinstance(part, (e.Name, e.Star))]
+        kinds = {(member.variable, member.index) for member in members}
+        if names or len(kinds) != 1:
+            raise BindingError(
+                f"{node.function} needs the events of one repeated variable.",
+                cure="Write avg(b[].price), count(b[]), or avg(b[..i-1].price) in a condition on b[i].",
+                span=node.span,
+            )
+        ((variable, index),) = kinds
+        component = self.component(variable)
+        assert component is not None
+        self._check_index(component, index, node.span)
+        if not index.is_range or (final and index is MemberIndex.EARLIER):
+            raise BindingError(
+                f"{members[0]} is a single event.", cure="Aggregate over b[] or b[..i-1].", span=members[0].span
+            )
+        counted = [argument for argument in node.arguments if isinstance(argument, e.Member) and not argument.path]
+        if counted and (node.function != "count" or len(node.arguments) > 1 or node.distinct):
+            raise BindingError(
+                f"{counted[0]} stands alone in count only.", cure="Name an attribute.", span=counted[0].span
+            )
+        if node.order or node.nulls or node.alone:
+            raise UnsupportedError(f"{node.function} is not supported in event patterns.", span=node.span)
+
+        def member(part: Expression) -> Expression:
+            if isinstance(part, e.Member):
+                return self.column(e.Name(part.path, part.span))
+            return e.rebuild(part, member)
+
+        return e.BoundAggregate(
+            function=node.function,
+            arguments=() if counted else tuple(map(member, node.arguments)),
+            variables=frozenset({component.variable}),
+            distinct=node.distinct,
+            condition=None if node.condition is None else member(node.condition),
+            final=final,
+            span=node.span,
+        )
+
+
+def _measures(query: Query, events: EventClauses, binder: _EventBinder) -> tuple[tuple[str, Expression], ...]:
+    """The attributes of a match as an event: a type and a time, then what is returned, or the whole of it."""
+    first, last = binder.positives[0], binder.positives[-1]
+    time = binder.column(events.time)
+    end = e.At(time, Place(frozenset({last.variable}), final=True))
+    begin = e.At(time, Place(frozenset({first.variable}), from_first=True, final=True))
+    carried: dict[str, Expression] = {
+        events.type.parts[0].text: _text(events.result_type),
+        events.time.parts[0].text: end,
+    }
+    if query.measures:
+        returned = {measure.name: binder.value(measure.expression) for measure in query.measures}
+        _check_names(query)
+        names = {name.lower() for name in returned}
+        return (*((name, value) for name, value in carried.items() if name.lower() not in names), *returned.items())
+    columns = tuple(piece for name in binder.schema.names for piece in (_text(name), e.Column((name,))))
+    whole = e.Call("named_struct", columns)
+    listed: list[tuple[str, Expression]] = [("match_number", e.MatchNumber()), ("start_time", begin)]
+    written = {variable.variable: variable.name for variable in events.variables}
+    for component in binder.positives:
+        members = frozenset({component.variable})
+        listed.append(
+            (
+                written[component.variable],
+                e.BoundAggregate("array_agg", (whole,), members, final=True)
+                if component.repeated
+                else e.At(whole, Place(members, final=True)),
+            )
+        )
+    taken = {name.lower() for name, _ in listed}
+    return (*((name, value) for name, value in carried.items() if name.lower() not in taken), *listed)
+
+
+def _check_names(query: Query) -> None:
+    seen: set[str] = set()
+    for measure in query.measures:
+        if measure.name.lower() in seen:
+            raise BindingError(
+                f"The result would have two columns {measure.name}.",
+                cure="Give one of them another name.",
+                span=measure.span,
+            )
+        seen.add(measure.name.lower())
+
+
+def _text(value: str) -> e.Literal:
+    escaped = value.replace("\\", "\\\\").replace("'", "\\'")
+    return e.Literal(f"'{escaped}'")

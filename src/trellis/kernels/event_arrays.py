@@ -1,0 +1,151 @@
+"""The arrays of the search for events: the automaton, runs, and the graph that all of them share.
+
+A *run* is a match in the making: a state, a pointer into the graph, and what later conditions read. State `2k` waits
+for the first event of component `k`, state `2k + 1` is inside the repeated component `k`.
+
+The graph is made of *cells*, which never change. A cell is an event in a component with what may stand before it
+(`left`; -1: nothing, a match begins here), or a choice between two cells (`row` is -1). So a prefix of many matches is
+stored once, and a run that stands for many beginnings is one pointer.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from trellis.kernels.arrays import (
+    Aggregates,
+    Bools,
+    Conditions,
+    Floats,
+    Ints,
+    Places,
+    Program,
+    Slots,
+    Stack,
+    Track,
+    Within,
+)
+
+__all__ = ["Absences", "Cells", "EventAutomaton", "EventMatches", "Registers", "Room", "Runs", "Step"]
+
+
+class EventAutomaton(NamedTuple):
+    """The positive components of SEQ and the tests on their edges.
+
+    A test has two parts: `..._bit` is the number of a bit of the event alone, `..._program` that of a condition that
+    reads what was taken before; -1 where there is none. `selection`, `merged` and `alone` (one run at a time) say how
+    to search; `one_by_one` asks for matches that do not overlap.
+    """
+
+    repeated: Bools
+    begin_bit: Ints
+    begin_program: Ints
+    take_bit: Ints
+    take_program: Ints
+    proceed_program: Ints
+    selection: int
+    merged: bool
+    alone: bool
+    one_by_one: bool
+
+
+class Absences(NamedTuple):
+    """Negated components: `after[n]` is the positive component before it (-1: at the beginning of the pattern).
+
+    `before[n, row]` is how many events before `row` fit as far as they alone say.
+    """
+
+    after: Ints
+    bit: Ints
+    program: Ints
+    before: Ints
+
+
+class Registers(NamedTuple):
+    """What a run remembers, in words: of each set of variables the first and the last row, of each aggregate its state.
+
+    `live[state, word]` says whether conditions to come read it. `slots[word, :]` are the slots that they read in the
+    row (-1: no more): rows with equal values are the same. `by_row[word]`: the row itself counts. `reads_spread` says
+    of which aggregates the spread (or the row of the extreme) counts.
+    """
+
+    live: Bools
+    slots: Ints
+    by_row: Bools
+    sets: int
+    aggregates: int
+    reads_spread: Bools
+
+
+class Runs(NamedTuple):
+    """Runs of one series; two such groups take turns. `start` is the last of the rows at which a run begins."""
+
+    state: Ints
+    cell: Ints
+    start: Ints
+    key: Ints
+    words: Ints
+
+
+class Cells(NamedTuple):
+    """The graph. Cell `c` lies at `c - BASE`; `latest` is the last row at which one of its matches begins.
+
+    `part` is the component of an event, and for a choice the row at which it was made.
+    """
+
+    row: Ints
+    part: Ints
+    left: Ints
+    right: Ints
+    latest: Ints
+
+
+class EventMatches(NamedTuple):
+    """The matches found: match `k` of the series `owners[k]` has the rows `rows[begins[k]:begins[k + 1]]`.
+
+    `parts` are the components of its rows. The rest is room to put matches that end together in order.
+    """
+
+    owners: Ints
+    begins: Ints
+    rows: Ints
+    parts: Ints
+    order: Ints
+    spare: Ints
+    spare_rows: Ints
+    spare_parts: Ints
+
+
+class Step(NamedTuple):
+    """Everything that does not change while the events of a chunk are looked at."""
+
+    automaton: EventAutomaton
+    absences: Absences
+    conditions: Conditions
+    program: Program
+    slots: Slots
+    places: Places
+    aggregates: Aggregates
+    registers: Registers
+    within: Within
+    most_events: int
+
+
+class Room(NamedTuple):
+    """What every step writes to: the run under test as conditions read it, the interpreter, the graph, counters.
+
+    `final` are the cells that the current event completes; `path_...` and `todo_...` are room to walk back from them.
+    """
+
+    track: Track
+    stack: Stack
+    cells: Cells
+    final: Ints
+    path_row: Ints
+    path_part: Ints
+    todo_cell: Ints
+    todo_depth: Ints
+    progress: Ints
+    float_cell: Floats
+    int_cell: Ints
+    status: Ints

@@ -1,0 +1,70 @@
+"""What expressions of event patterns have besides those of SQL: `b[i-1].to`, `avg(b[..i-1].price)`, `80%*x`."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from trellis.algebra.expression import Literal, Member, MemberIndex
+from trellis.errors import QuerySyntaxError
+from trellis.languages.cursor import Cursor
+from trellis.languages.lexer import TokenKind
+
+__all__ = ["at_member", "parse_member", "parse_percentage"]
+
+_INDEXES = "b[1], b[i], b[i-1] and b[b.LEN] are single events; b[..i-1] and b[] stand in aggregates."
+
+
+def at_member(cursor: Cursor) -> bool:
+    """Whether a variable of the pattern with an index comes next."""
+    token = cursor.peek()
+    if cursor.repeated is None or token is None or not token.is_name or cursor.symbol(1) != "[":
+        return False
+    return token.variable in cursor.repeated
+
+
+def parse_member(cursor: Cursor) -> Member:
+    """Read `b[i-1].to`."""
+    start = cursor.span
+    variable = cursor.next()
+    index = _index(cursor, variable.variable)
+    path = []
+    while cursor.accept_symbol("."):
+        path.append(cursor.expect_name("the name of an attribute").identifier)
+    if not path and not index.is_range:
+        cursor.fail("`.` and an attribute", cure=f"An event is no value: write {variable.text}[{index.value}].price.")
+    return Member(variable.identifier, index, tuple(path), cursor.since(start))
+
+
+def parse_percentage(cursor: Cursor) -> Literal | None:
+    """Read `80%`, that is 0.8; None, with nothing read, if it is no percentage but the remainder of a division."""
+    number, sign, after = cursor.peek(), cursor.peek(1), cursor.peek(2)
+    if cursor.repeated is None or number is None or sign is None or number.kind is not TokenKind.NUMBER:
+        return None
+    operand = after is not None and (after.kind is not TokenKind.SYMBOL or after.text in ("(", "-", "+", ":", "~"))
+    word = "" if after is None else after.keyword
+    if sign.text != "%" or sign.span.start != number.span.end or (operand and word not in ("AND", "OR")):
+        return None
+    start = cursor.span
+    cursor.read(2)
+    try:
+        share = Decimal(number.text) / 100
+    except ArithmeticError:
+        raise QuerySyntaxError(
+            "A percentage is a plain number before its sign.", cure="Write `80%` or `12.5%`.", span=cursor.since(start)
+        ) from None
+    return Literal(f"{share.normalize():f}", cursor.since(start))
+
+
+def _index(cursor: Cursor, variable: str) -> MemberIndex:
+    start = cursor.span
+    cursor.expect_symbol("[")
+    words: list[str] = []
+    while not cursor.at_end and cursor.symbol() != "]" and len(words) < 8:
+        words.append(cursor.next().text)
+    cursor.expect_symbol("]")
+    text = "".join(words).upper()
+    named = {"LEN": MemberIndex.LAST, f"{variable.upper()}.LEN": MemberIndex.LAST}
+    found = named.get(text) or next((index for index in MemberIndex if index.value.upper() == text), None)
+    if found is None:
+        raise QuerySyntaxError(f"This is no index of {variable}.", cure=_INDEXES, span=cursor.since(start))
+    return found

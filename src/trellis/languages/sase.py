@@ -1,0 +1,335 @@
+"""SASE+ event patterns: PATTERN SEQ(...) WHERE strategy {...} WITHIN ... RETURN ... OUTPUT ..."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from trellis.algebra.events import EventClauses, EventVariable
+from trellis.algebra.expression import Expression, Identifier, Literal, Member, Name, Operator
+from trellis.algebra.pattern import Concat, Not, Pattern, Repeat, Var
+from trellis.algebra.query import Definition, Measure, Query, Selection, SortKey, VariableKind, Wanted
+from trellis.algebra.widths import check_within
+from trellis.errors import BindingError, QuerySyntaxError, Span
+from trellis.languages.cursor import Cursor, cursor_over
+from trellis.languages.expressions import parse_conjunct, parse_expression
+from trellis.languages.lexer import TokenKind, attach_text
+from trellis.languages.literals import INTERVAL_UNITS, parse_literal
+
+__all__ = ["is_sase", "parse_sase_text"]
+
+_STRATEGIES = {
+    "STRICT_CONTIGUITY": Selection.STRICT_CONTIGUITY,
+    "PARTITION_CONTIGUITY": Selection.PARTITION_CONTIGUITY,
+    "SKIP_TILL_NEXT_MATCH": Selection.SKIP_TILL_NEXT_MATCH,
+    "SKIP_TILL_ANY_MATCH": Selection.SKIP_TILL_ANY_MATCH,
+}
+_WAYS = ", ".join(name.lower() for name in _STRATEGIES)
+_ORDER = "The parts stand in this order: PATTERN, WHERE, WITHIN, RETURN, OUTPUT."
+
+
+@dataclass(slots=True)
+class _Typed:
+    """A component as written."""
+
+    variable: str
+    name: str
+    types: tuple[str, ...]
+    repeated: bool
+    absent: bool
+    span: Span
+
+    @property
+    def pattern(self) -> Pattern:
+        one = Var(self.variable, self.span)
+        return Not(one) if self.absent else Repeat(one, 1, None) if self.repeated else one
+
+
+@dataclass(slots=True)
+class _Parts:
+    """What has been read of a query so far."""
+
+    components: list[_Typed] = field(default_factory=list)
+    selection: Selection = Selection.SKIP_TILL_NEXT_MATCH
+    where: list[Expression] = field(default_factory=list)
+    same: list[Name] = field(default_factory=list)
+    within: Expression | None = None
+    most_events: int | None = None
+    measures: tuple[Measure, ...] = ()
+    result_type: str = "Match"
+    wanted: Wanted = Wanted.ALL
+
+
+def parse_sase_text(text: str, type_column: str = "type", time_columns: tuple[str, ...] = ("time",)) -> Query:
+    """The query that a SASE+ text says. The first of `time_columns` is the time, others put equal times in order.
+
+    Examples
+    --------
+    >>> query = parse_sase_text("PATTERN SEQ(Shelf a, ~(Register b), Exit c) WHERE skip_till_next_match { [tag] } "
+    ...                         "WITHIN 12 hours")
+    >>> print(query)
+    PATTERN SEQ(Shelf a, ~(Register b), Exit c)
+    WHERE skip_till_next_match { [tag] }
+    WITHIN INTERVAL 12 HOURS
+    """
+    with attach_text(text):
+        cursor = cursor_over(text)
+        parts = _Parts()
+        _pattern(cursor, parts)
+        if cursor.accept("WHERE"):
+            _where(cursor, parts)
+        if cursor.accept("WITHIN"):
+            _within(cursor, parts)
+        if cursor.accept("RETURN"):
+            _returned(cursor, parts)
+        if cursor.accept("OUTPUT"):
+            _output(cursor, parts)
+        cursor.expect_end("WHERE, WITHIN, RETURN, OUTPUT or the end of the query")
+        return _query(parts, _column(type_column), tuple(map(_column, time_columns)))
+
+
+def is_sase(text: str) -> bool:
+    """Whether a text is meant as an event pattern: it begins with PATTERN."""
+    cursor = cursor_over(text)
+    return cursor.at_words("PATTERN")
+
+
+def _column(name: str) -> Name:
+    return Name((Identifier(name, quoted=True),))
+
+
+def _query(parts: _Parts, type_column: Name, time_columns: tuple[Name, ...]) -> Query:
+    patterns = tuple(component.pattern for component in parts.components)
+    events = EventClauses(
+        type=type_column,
+        time=time_columns[0],
+        variables=tuple(EventVariable(one.variable, one.name, one.types) for one in parts.components),
+        where=tuple(parts.where),
+        same=tuple(parts.same),
+        most_events=parts.most_events,
+        result_type=parts.result_type,
+    )
+    return Query(
+        pattern=patterns[0] if len(patterns) == 1 else Concat(patterns),
+        definitions=tuple(
+            Definition(one.variable, _type_test(type_column, one.types), one.span, VariableKind.EVENT)
+            for one in parts.components
+        ),
+        measures=parts.measures,
+        order_by=tuple(map(SortKey, time_columns)),
+        within=parts.within,
+        wanted=parts.wanted,
+        selection=parts.selection,
+        events=events,
+    )
+
+
+def _type_test(column: Name, types: tuple[str, ...]) -> Expression:
+    names = [Literal("'" + name.replace("\\", "\\\\").replace("'", "\\'") + "'") for name in types]
+    return Operator("=", (column, names[0])) if len(names) == 1 else Operator("IN", (column, *names))
+
+
+# ------------------------------------------------------------------------------------------------------------ PATTERN
+
+
+def _pattern(cursor: Cursor, parts: _Parts) -> None:
+    cursor.expect("PATTERN")
+    start = cursor.span
+    if not cursor.accept("SEQ"):
+        cursor.fail("SEQ", cure="A pattern is a sequence: `PATTERN SEQ(Order o, Payment p)`.")
+    cursor.expect_symbol("(")
+    while not parts.components or cursor.accept_symbol(","):
+        parts.components.append(_component(cursor))
+    cursor.expect_symbol(")", "`,` or `)`")
+    span = cursor.since(start)
+    seen: set[str] = set()
+    for component in parts.components:
+        if component.variable in seen:
+            raise BindingError(
+                f"Two components are called {component.variable}.",
+                cure="Give each component a name of its own.",
+                span=component.span,
+            )
+        seen.add(component.variable)
+    if all(component.absent for component in parts.components):
+        raise BindingError(
+            "Every component is negated: there is no event that a match could be told by.",
+            cure="Name the event around which the others must be absent.",
+            span=span,
+        )
+    cursor.repeated = frozenset(seen)
+
+
+def _component(cursor: Cursor) -> _Typed:
+    start = cursor.span
+    absent = cursor.accept_symbol("~") or cursor.accept_symbol("!")
+    if absent:
+        cursor.expect_symbol("(", "`(` and the component that must not occur")
+    types = _types(cursor)
+    plus = cursor.span
+    repeated = cursor.accept_symbol("+")
+    if cursor.symbol() in ("*", "?"):
+        cursor.fail("`+` or the name of a variable", cure="SASE+ repeats by `+`: what may be missing is another query.")
+    name = cursor.expect_name("the name of a variable")
+    listed = cursor.accept_symbol("[")
+    if listed:
+        cursor.expect_symbol("]")
+    if repeated != listed:
+        raise QuerySyntaxError(
+            f"{name.text} {'is repeated, so it has brackets' if repeated else 'has brackets, so it is repeated'}.",
+            cure=f"Write {types[0]}+ {name.text}[], or {types[0]} {name.text} for a single event.",
+            span=name.span,
+        )
+    if absent:
+        if repeated:
+            raise QuerySyntaxError(
+                "What must not occur cannot be repeated: one event is enough to tell.",
+                cure=f"Write ~({types[0]} {name.text}).",
+                span=plus,
+            )
+        cursor.expect_symbol(")")
+    return _Typed(name.variable, name.identifier.text, types, repeated, absent, cursor.since(start))
+
+
+def _types(cursor: Cursor) -> tuple[str, ...]:
+    """`Shelf`, `(Shelf | Exit)` or `ANY(Shelf, Exit)`."""
+    listed = cursor.at_words("ANY") and cursor.symbol(1) == "("
+    if not listed and cursor.symbol() != "(":
+        return (cursor.expect_name("the type of an event").identifier.text,)
+    cursor.read(2 if listed else 1)
+    names = [cursor.expect_name("the type of an event").identifier.text]
+    while cursor.accept_symbol("," if listed else "|"):
+        names.append(cursor.expect_name("the type of an event").identifier.text)
+    cursor.expect_symbol(")", "`,` or `)`" if listed else "`|` or `)`")
+    return tuple(dict.fromkeys(names))
+
+
+# -------------------------------------------------------------------------------------------------------------- WHERE
+
+
+def _where(cursor: Cursor, parts: _Parts) -> None:
+    braced = True
+    if cursor.keyword() in _STRATEGIES:
+        parts.selection = _STRATEGIES[cursor.next().keyword]
+        if cursor.accept_symbol("("):
+            _arguments(cursor, parts)
+        cursor.expect_symbol("{", "`{` and the conditions")
+    elif not cursor.accept_symbol("{"):
+        if cursor.symbol(1) == "{":
+            cursor.fail("a selection strategy", cure=f"The strategies are {_WAYS}.")
+        braced = False
+    if braced and cursor.accept_symbol("}"):
+        return
+    _conjunct(cursor, parts)
+    while cursor.accept("AND"):
+        _conjunct(cursor, parts)
+    if cursor.at_words("OR"):
+        cursor.fail("AND", cure="Put brackets around conditions that are joined by OR.")
+    if braced:
+        cursor.expect_symbol("}", "AND or `}`")
+
+
+def _arguments(cursor: Cursor, parts: _Parts) -> None:
+    """The variables after a strategy. It holds for all of them, so they say nothing; but they must exist."""
+    known = {component.variable: component for component in parts.components}
+    while True:
+        name = cursor.expect_name("a variable")
+        if name.variable not in known:
+            raise BindingError(
+                f"{name.text} is not a variable of the pattern.",
+                cure=f"The variables are {', '.join(known)}.",
+                span=name.span,
+            )
+        if cursor.accept_symbol("["):
+            cursor.expect_symbol("]")
+        if not cursor.accept_symbol(","):
+            break
+    cursor.expect_symbol(")", "`,` or `)`")
+
+
+def _conjunct(cursor: Cursor, parts: _Parts) -> None:
+    if not cursor.accept_symbol("["):
+        parts.where.append(parse_conjunct(cursor))
+        return
+    while True:
+        start = cursor.span
+        names = [cursor.expect_name("a column").identifier]
+        while cursor.accept_symbol("."):
+            names.append(cursor.expect_name("the name of a field").identifier)
+        parts.same.append(Name(tuple(names), cursor.since(start)))
+        if not cursor.accept_symbol(","):
+            break
+    cursor.expect_symbol("]", "`,` or `]`")
+
+
+# --------------------------------------------------------------------------------------------- WITHIN, RETURN, OUTPUT
+
+
+def _within(cursor: Cursor, parts: _Parts) -> None:
+    start = cursor.span
+    if cursor.kind() is TokenKind.NUMBER and cursor.keyword(1) in ("EVENT", "EVENTS"):
+        number = cursor.next().text
+        cursor.next()
+        if not number.isdigit() or int(number) < 1:
+            raise QuerySyntaxError("A window of events is a whole number, 1 or more.", span=cursor.since(start))
+        parts.most_events = int(number)
+        return
+    words = []
+    while cursor.kind() is TokenKind.NUMBER and cursor.keyword(1) in INTERVAL_UNITS:
+        words += [cursor.next().text, cursor.next().keyword]
+    width: Expression | None = Literal(f"INTERVAL {' '.join(words)}", cursor.since(start)) if words else None
+    if width is None:
+        width = parse_literal(cursor)
+    if width is None:
+        width = parse_expression(cursor)
+    check_within(width)
+    parts.within = width
+
+
+def _returned(cursor: Cursor, parts: _Parts) -> None:
+    typed = cursor.is_name() and cursor.symbol(1) == "(" and _is_type(cursor)
+    if typed:
+        parts.result_type = cursor.next().identifier.text
+        cursor.next()
+    measures = [_measure(cursor)]
+    while cursor.accept_symbol(","):
+        measures.append(_measure(cursor))
+    if typed:
+        cursor.expect_symbol(")", "`,` or `)`")
+    parts.measures = tuple(measures)
+
+
+def _group(cursor: Cursor, ahead: int) -> int:
+    depth = 0
+    while cursor.peek(ahead) is not None:
+        depth += (cursor.symbol(ahead) == "(") - (cursor.symbol(ahead) == ")")
+        ahead += 1
+        if depth == 0:
+            return ahead
+    return ahead
+
+
+def _is_type(cursor: Cursor) -> bool:
+    """Whether `Name(` begins the event that is made, not a function: then nothing but OUTPUT follows its bracket."""
+    end = _group(cursor, 1)
+    return cursor.peek(end) is None or cursor.at_words("OUTPUT", ahead=end)
+
+
+def _measure(cursor: Cursor) -> Measure:
+    start = cursor.span
+    expression = parse_expression(cursor)
+    if cursor.accept("AS"):
+        name = cursor.expect_name("the name of the attribute")
+        return Measure(name.identifier.text, expression, name.span)
+    match expression:
+        case Name(parts=(*_, last)) | Member(path=(*_, last)):
+            return Measure(last.text, expression, cursor.since(start))
+        case _:
+            cursor.fail("AS and the name of the attribute")
+
+
+def _output(cursor: Cursor, parts: _Parts) -> None:
+    if cursor.accept("ALL"):
+        return
+    if not cursor.accept("NON_OVERLAP"):
+        cursor.fail("ALL or NON_OVERLAP")
+    parts.wanted = Wanted.NON_OVERLAPPING

@@ -1,0 +1,35 @@
+"""The search for events as text."""
+
+from __future__ import annotations
+
+from trellis.algebra.event_scan import EventScan, EventSearch
+
+__all__ = ["search", "summary"]
+
+_SEARCHES = {
+    EventSearch.MERGED: "runs that later conditions cannot tell apart are one",
+    EventSearch.APART: "each run by itself",
+    EventSearch.ONE_AT_A_TIME: "one run after the other",
+}
+
+
+def summary(scan: EventScan) -> str:
+    """How large the automaton is, and what it is asked for."""
+    states = len(scan.parts) + sum(part.repeated for part in scan.parts) + 1
+    wanted = "matches that do not overlap" if scan.non_overlapping else "all matches"
+    return (
+        f"{states} states, {len(scan.variables)} variables, {len(scan.slots)} slots, {scan.selection.value}, {wanted}"
+    )
+
+
+def search(scan: EventScan) -> list[str]:
+    """How runs are kept, and what they remember."""
+    lines = [f"search: {_SEARCHES[scan.search]}"]
+    for number, part in enumerate(scan.parts):
+        for inside in range(1 + part.repeated):
+            kept = [str(word) for word, spec in enumerate(scan.words) if 2 * number + inside in spec.states]
+            if kept and scan.search is EventSearch.MERGED:
+                where = f"inside {scan.variables[number]}" if inside else f"before {scan.variables[number]}"
+                lines.append(f"{where} a run remembers {len(kept)} values")
+    lines.append(f"step budget {scan.budget:,} for each series")
+    return lines

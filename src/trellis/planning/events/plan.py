@@ -1,0 +1,178 @@
+"""The plan of an event pattern: tests on the edges of its automaton, what runs remember, and what is returned."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from trellis.algebra import expression as e
+from trellis.algebra.bound import BoundQuery
+from trellis.algebra.event_scan import AbsenceSpec, EdgeTests, EventScan, EventSearch, PartSpec
+from trellis.algebra.events import components_of
+from trellis.algebra.expression import Expression
+from trellis.algebra.place import Place
+from trellis.algebra.plan import Plan
+from trellis.algebra.prefilter import BeforeMatch
+from trellis.algebra.query import RowsPerMatch, Wanted
+from trellis.analysis.events import Edge, EdgeKind
+from trellis.analysis.source import Source
+from trellis.errors import BindingError
+from trellis.planning.before_match.keep_events import of_event
+from trellis.planning.draft import Draft, Series, bind_keys
+from trellis.planning.events.registers import words_of
+from trellis.planning.expressions.columns import Columns
+from trellis.planning.expressions.slots import SlotTable
+from trellis.planning.expressions.unfailing import Safety
+from trellis.planning.hints import Hints
+from trellis.planning.rows.conditions import plan_conditions
+from trellis.planning.rows.measures import RowMeasures
+from trellis.planning.rows.merge_states import sets_of
+from trellis.planning.rows.within import plan_within
+from trellis.planning.rule import Firing
+from trellis.planning.rules import KEEP_EVENTS
+
+__all__ = ["plan_events"]
+
+_SEARCHES = {
+    "auto": EventSearch.MERGED,
+    "apart": EventSearch.APART,
+    "backtrack": EventSearch.ONE_AT_A_TIME,
+}
+
+Tests = Mapping[Edge, tuple[Expression, ...]]
+
+
+def plan_events(bound: BoundQuery, tests: Tests, source: Source, hints: Hints, rules: Firing) -> Plan:
+    """Plan an event pattern."""
+    query, events = bound.query, bound.query.events
+    assert events is not None
+    columns = Columns(source.types_of)
+    keys = bind_keys(bound, columns)
+    _check_absences(bound)
+    safety = Safety.of(
+        (row for conditions in tests.values() for row in map(of_event, conditions) if row is not None),
+        columns,
+        source.lenient,
+    )
+    before = BeforeMatch(keep=rules.apply(KEEP_EVENTS, query, tests, safety), reason="not for event patterns yet")
+    named = _Named.of(bound.variables, tests)
+    tested = replace(bound, variables=tuple(named.names), conditions=tuple(named.conditions.items()))
+    conditions = plan_conditions(tested, columns, rules, lenient=source.lenient, constant=source.constant)
+    parts, absences = _automaton(bound, named)
+    measures = RowMeasures(columns, SlotTable(bound.variables), lenient=source.lenient)
+    finished = tuple((name, measures.finish(measure)) for name, measure in bound.measures)
+    grouped = measures.groups()
+    within = plan_within(bound, columns, source.constant)
+    aggregates, places = tuple(measures.aggregates), tuple(measures.places)
+
+    def scan(series: Series) -> EventScan:
+        return EventScan(
+            keys=series.keys,
+            variables=bound.variables,
+            conditions=conditions.conditions,
+            slots=tuple(conditions.slots.sources),
+            program=conditions.program,
+            places=conditions.places,
+            aggregates=conditions.aggregates,
+            sets=conditions.sets,
+            within=within,
+            rows_per_match=RowsPerMatch.ONE,
+            measure_slots=tuple(measures.slots.sources),
+            measure_places=places,
+            measure_aggregates=aggregates,
+            measure_sets=sets_of(places, aggregates),
+            outputs=series.outputs,
+            budget=hints.step_budget,
+            chunk_rows=hints.chunk_rows,
+            slices=series.slices,
+            dropped=before.drops,
+            parts=parts,
+            absences=absences,
+            words=words_of(parts, conditions),
+            selection=query.selection,
+            non_overlapping=query.wanted is Wanted.NON_OVERLAPPING,
+            most_events=events.most_events or 0,
+            search=_search(bound, hints),
+        )
+
+    draft = Draft(bound, columns, keys, before, measures.outputs, finished, grouped=grouped)
+    return draft.plan(scan, tuple(rules.fired))
+
+
+def _search(bound: BoundQuery, hints: Hints) -> EventSearch:
+    search = _SEARCHES[hints.search]
+    # Which match ends first is known only if all runs go side by side.
+    overlaps = bound.query.wanted is not Wanted.NON_OVERLAPPING
+    return search if overlaps or search is not EventSearch.ONE_AT_A_TIME else EventSearch.APART
+
+
+@dataclass(slots=True)
+class _Named:
+    """The tests as conditions with names; those of the first events of components come first, by their variables."""
+
+    names: list[str]
+    conditions: dict[str, Expression] = field(default_factory=dict)
+    tests: dict[Edge, EdgeTests] = field(default_factory=dict)
+
+    @staticmethod
+    def of(variables: tuple[str, ...], tests: Tests) -> _Named:
+        """Split each test into what looks at the event alone, and what looks at those before."""
+        named = _Named(list(variables))
+        for edge, conjuncts in tests.items():
+            alone = [part for part in conjuncts if _is_alone(part)]
+            before = [part for part in conjuncts if not _is_alone(part)]
+            named.tests[edge] = EdgeTests(named._add(str(edge), alone), named._add(f"{edge}, before", before))
+        return named
+
+    def _add(self, name: str, conjuncts: list[Expression]) -> int:
+        if not conjuncts:
+            return -1
+        if name not in self.names:
+            self.names.append(name)
+        self.conditions[name] = conjuncts[0] if len(conjuncts) == 1 else e.Operator("AND", tuple(conjuncts))
+        return self.names.index(name)
+
+
+def _is_alone(condition: Expression) -> bool:
+    """Whether a condition looks at the event under test only."""
+    return all(
+        not isinstance(node, e.BoundAggregate) and not (isinstance(node, e.At) and node.place != Place())
+        for node in e.walk(condition)
+    )
+
+
+def _automaton(bound: BoundQuery, named: _Named) -> tuple[tuple[PartSpec, ...], tuple[AbsenceSpec, ...]]:
+    parts: list[PartSpec] = []
+    absences: list[AbsenceSpec] = []
+    for component in components_of(bound.query.pattern):
+        name = component.variable
+        if component.absent:
+            absences.append(AbsenceSpec(len(parts) - 1, named.tests[Edge(name, EdgeKind.ABSENT)]))
+        elif component.repeated:
+            edges = (named.tests[Edge(name, kind)] for kind in (EdgeKind.BEGIN, EdgeKind.TAKE, EdgeKind.PROCEED))
+            parts.append(PartSpec(True, *edges))
+        else:
+            parts.append(PartSpec(False, named.tests[Edge(name, EdgeKind.BEGIN)]))
+    return tuple(parts), tuple(absences)
+
+
+def _check_absences(bound: BoundQuery) -> None:
+    """What is absent before or after the other events needs a window: without one, nothing would ever be certain."""
+    query = bound.query
+    assert query.events is not None
+    components = components_of(query.pattern)
+    if query.within is not None or query.events.most_events is not None:
+        return
+    for component, definition in zip(components, query.definitions, strict=True):
+        outside = (
+            component in (components[0], components[-1])
+            or all(other.absent for other in components[components.index(component) :])
+            or all(other.absent for other in components[: components.index(component) + 1])
+        )
+        if component.absent and outside:
+            raise BindingError(
+                f"{component.variable} must be absent at the {'beginning' if component == components[0] else 'end'} of "
+                "the pattern, but nothing says for how long.",
+                cure="Add WITHIN, for example WITHIN 10 minutes.",
+                span=definition.span,
+            )

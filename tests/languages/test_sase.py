@@ -1,0 +1,147 @@
+"""SASE+ as text: what is read, and what is refused where."""
+
+from __future__ import annotations
+
+import pytest
+
+from trellis.algebra.events import Component, components_of
+from trellis.algebra.expression import Literal, Member, MemberIndex, Operator
+from trellis.algebra.query import Query, Selection, VariableKind, Wanted
+from trellis.errors import BindingError, QuerySyntaxError, TrellisError
+from trellis.languages.sase import is_sase, parse_sase_text
+
+# The three queries of the paper's figure 1.
+SHOPLIFTING = """
+    PATTERN SEQ(Shelf a, ~(Register b), Exit c)
+    WHERE skip_till_next_match(a, b, c) { a.tag_id = b.tag_id and a.tag_id = c.tag_id }
+    WITHIN 12 hours
+"""
+CONTAMINATION = """
+    PATTERN SEQ(Alert a, Shipment+ b[])
+    WHERE skip_till_any_match(a, b[]) { a.type = 'contaminated' and b[1].from = a.site and b[i].from = b[i-1].to }
+    WITHIN 3 hours
+"""
+STOCKS = """
+    PATTERN SEQ(Stock+ a[], Stock b)
+    WHERE skip_till_next_match(a[], b) {
+        [symbol] and a[1].volume > 1000 and a[i].price > avg(a[..i-1].price) and b.volume < 80%*a[a.LEN].volume }
+    WITHIN 1 hour
+"""
+
+
+def where(text: str) -> tuple[object, ...]:
+    events = parse_sase_text(text).events
+    assert events is not None
+    return events.where
+
+
+def test_the_queries_of_the_paper() -> None:
+    query = parse_sase_text(SHOPLIFTING)
+    assert query.kind is VariableKind.EVENT
+    assert components_of(query.pattern) == (Component("A"), Component("B", absent=True), Component("C"))
+    assert str(query.within) == "INTERVAL 12 HOURS"
+    assert parse_sase_text(CONTAMINATION).selection is Selection.SKIP_TILL_ANY_MATCH
+    assert components_of(parse_sase_text(STOCKS).pattern) == (Component("A", repeated=True), Component("B"))
+    share = where(STOCKS)[-1]
+    assert isinstance(share, Operator) and str(share) == "b.volume < (0.8 * a[a.LEN].volume)"
+
+
+@pytest.mark.parametrize("text", [SHOPLIFTING, CONTAMINATION, STOCKS])
+def test_the_text_of_a_query_can_be_read_back(text: str) -> None:
+    query = parse_sase_text(text)
+    assert parse_sase_text(str(query)) == query
+
+
+@pytest.mark.parametrize(
+    ("member", "index"),
+    [
+        ("b[1].x", MemberIndex.FIRST),
+        ("b[i].x", MemberIndex.CURRENT),
+        ("b[ i - 1 ].x", MemberIndex.PREVIOUS),
+        ("b[b.LEN].x", MemberIndex.LAST),
+        ("B[len].x", MemberIndex.LAST),
+    ],
+)
+def test_members(member: str, index: MemberIndex) -> None:
+    (condition,) = where(f"PATTERN SEQ(A+ b[]) WHERE strict_contiguity {{ {member} > 1 }}")
+    assert isinstance(condition, Operator)
+    read = condition.operands[0]
+    assert isinstance(read, Member) and read.index is index
+
+
+@pytest.mark.parametrize(
+    ("written", "read"), [("80%*a.x", "0.8 * a.x"), ("12.5% * a.x", "0.125 * a.x"), ("a.x % 500", "a.x % 500")]
+)
+def test_percentages_are_not_remainders(written: str, read: str) -> None:
+    (condition,) = where(f"PATTERN SEQ(A a) WHERE {{ {written} = 1 }}")
+    assert str(condition) == f"({read}) = 1"
+    (condition,) = where("PATTERN SEQ(A a) WHERE { a.x > 5% }")
+    assert isinstance(condition, Operator) and condition.operands[1] == Literal("0.05")
+    (condition,) = where("PATTERN SEQ(A a) WHERE { 500 %a.x = 1 }")
+    assert str(condition) == "(500 % a.x) = 1"
+
+
+def test_parts_that_may_be_left_out() -> None:
+    query = parse_sase_text("PATTERN SEQ((A | B) a, ANY(C, D)+ d[]) WHERE { [k, site.id] } OUTPUT NON_OVERLAP")
+    assert query.selection is Selection.SKIP_TILL_NEXT_MATCH
+    assert query.wanted is Wanted.NON_OVERLAPPING
+    assert query.events is not None
+    assert [variable.types for variable in query.events.variables] == [("A", "B"), ("C", "D")]
+    assert [str(name) for name in query.events.same] == ["k", "site.id"]
+    assert parse_sase_text("PATTERN SEQ(A a)").wanted is Wanted.ALL
+
+
+def test_windows() -> None:
+    def window(text: str) -> Query:
+        return parse_sase_text(f"PATTERN SEQ(A a) WITHIN {text}")
+
+    assert str(window("1 hour 30 minutes").within) == "INTERVAL 1 HOUR 30 MINUTES"
+    assert str(window("INTERVAL '2' DAY").within) == "INTERVAL '2' DAY"
+    assert str(window("10").within) == "10"
+    counted = window("500 events").events
+    assert counted is not None and counted.most_events == 500
+
+
+def test_what_is_returned() -> None:
+    query = parse_sase_text("PATTERN SEQ(A a, B+ b[]) RETURN Stolen(a.tag, b[1].time, count(b[]) AS n)")
+    assert [measure.name for measure in query.measures] == ["tag", "time", "n"]
+    assert query.events is not None and query.events.result_type == "Stolen"
+    query = parse_sase_text("PATTERN SEQ(A a, B+ b[]) RETURN upper(a.tag) AS tag OUTPUT ALL")
+    assert query.events is not None and query.events.result_type == "Match"
+
+
+def test_what_is_meant_as_an_event_pattern() -> None:
+    assert is_sase("-- alarms\n pattern seq(A a)")
+    assert not is_sase("SELECT 1")
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "problem", "place"),
+    [
+        ("PATTERN (A a)", QuerySyntaxError, "Expected SEQ", "("),
+        ("PATTERN SEQ(A)", QuerySyntaxError, "the name of a variable", ")"),
+        ("PATTERN SEQ(A+ a)", QuerySyntaxError, "is repeated, so it has brackets", "a"),
+        ("PATTERN SEQ(A a[])", QuerySyntaxError, "has brackets, so it is repeated", "a"),
+        ("PATTERN SEQ(A* a[])", QuerySyntaxError, "`\\+` or the name", "*"),
+        ("PATTERN SEQ(~(A+ a[]), B b)", QuerySyntaxError, "cannot be repeated", "+"),
+        ("PATTERN SEQ(A a, B a)", BindingError, "Two components", "B a"),
+        ("PATTERN SEQ(~(A a))", BindingError, "Every component is negated", "SEQ(~(A a))"),
+        ("PATTERN SEQ(A a) WHERE often { }", QuerySyntaxError, "a selection strategy", "often"),
+        ("PATTERN SEQ(A a) WHERE strict_contiguity(z) { }", BindingError, "z is not a variable", "z"),
+        ("PATTERN SEQ(A a) WHERE { a.x = 1 or a.x = 2 }", QuerySyntaxError, "Expected AND", "or"),
+        ("PATTERN SEQ(A+ a[]) WHERE { a[i-2].x = 1 }", QuerySyntaxError, "no index of A", "[i-2]"),
+        ("PATTERN SEQ(A+ a[]) WHERE { a[i+1].x = 1 }", QuerySyntaxError, "no index of A", "[i+1]"),
+        ("PATTERN SEQ(A+ a[]) WHERE { a[i] = 1 }", QuerySyntaxError, "`.` and an attribute", "="),
+        ("PATTERN SEQ(A a) WITHIN 0 events", QuerySyntaxError, "1 or more", "0 events"),
+        ("PATTERN SEQ(A a) WITHIN 0 hours", BindingError, "zero", "0 hours"),
+        ("PATTERN SEQ(A a) RETURN a.x + 1", QuerySyntaxError, "AS and the name", ""),
+        ("PATTERN SEQ(A a) OUTPUT SOME", QuerySyntaxError, "ALL or NON_OVERLAP", "SOME"),
+        ("PATTERN SEQ(A a) RETURN a.x WITHIN 3", QuerySyntaxError, "the end of the query", "WITHIN"),
+    ],
+)
+def test_refused(text: str, kind: type[TrellisError], problem: str, place: str) -> None:
+    with pytest.raises(kind, match=problem) as raised:
+        parse_sase_text(text)
+    span = raised.value.span
+    assert span is not None
+    assert text[span.start : span.end] == place

@@ -1,0 +1,188 @@
+"""Event patterns against their definition: random queries and streams, every strategy, without Spark."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import event, given
+from hypothesis import strategies as st
+from hypothesis.strategies import DrawFn
+
+import local
+import naive_sase as naive
+from naive_sase import Component, EventQuery, Expr, Strategy
+from trellis.languages.sase import parse_sase_text
+
+_SCHEMA = [("id", "int"), ("type", "string"), ("time", "int"), ("x", "int"), ("y", "double"), ("k", "int")]
+_MOST_EVENTS = 9
+_STRATEGIES = {
+    Strategy.STRICT: "strict_contiguity",
+    Strategy.PARTITION: "partition_contiguity",
+    Strategy.NEXT: "skip_till_next_match",
+    Strategy.ANY: "skip_till_any_match",
+}
+
+
+@st.composite
+def streams(draw: DrawFn) -> list[dict[str, Any]]:
+    """Events in the order of time; equal times are in the order of `id`, which breaks ties."""
+    count = draw(st.integers(0, _MOST_EVENTS))
+    times = sorted(draw(st.lists(st.integers(0, 12), min_size=count, max_size=count)))
+    return [
+        {
+            "id": number,
+            "type": draw(st.sampled_from("AABC")),
+            "time": time,
+            "x": draw(st.sampled_from((0, 1, 2, 3, 4, None))),
+            "y": draw(st.sampled_from((0.0, 0.5, 1.5, 2.0, None))),
+            "k": draw(st.sampled_from((1, 1, 1, 2, None))),
+        }
+        for number, time in enumerate(times)
+    ]
+
+
+@st.composite
+def queries(draw: DrawFn) -> EventQuery:
+    count = draw(st.integers(1, 3))
+    kinds = [draw(st.sampled_from(("one", "one", "many", "many", "none"))) for _ in range(count)]
+    if set(kinds) == {"none"}:
+        kinds[0] = "many"
+    components = tuple(
+        Component(
+            "abc"[number],
+            tuple(draw(st.sampled_from((("A",), ("A",), ("B",), ("A", "B"), ("C", "A"))))),
+            kleene=kind == "many",
+            negated=kind == "none",
+        )
+        for number, kind in enumerate(kinds)
+    )
+    outside = components[0].negated or components[-1].negated
+    widths = [("time", draw(st.integers(1, 8))), ("events", draw(st.integers(1, 6)))]
+    return EventQuery(
+        components,
+        draw(st.sampled_from(Strategy)),
+        tuple(draw_predicate(draw, components) for _ in range(draw(st.integers(0, 3)))),
+        draw(st.sampled_from(((), ("k",), ("k",)))),
+        draw(st.sampled_from(widths if outside else [*widths, None])),
+        draw(st.sampled_from((False, False, True))),
+    )
+
+
+def draw_predicate(draw: DrawFn, components: tuple[Component, ...]) -> Expr:
+    """A comparison whose last event is of one component, so that every edge gets some."""
+    target = draw(st.integers(0, len(components) - 1))
+    component = components[target]
+    known = [other for other in components[:target] if not other.negated]
+    if component.negated:
+        known = [other for other in components if not other.negated]
+    column = draw(st.sampled_from(("x", "x", "y")))
+    edge = "one"
+    if component.kleene:
+        edge = draw(st.sampled_from(("first", "take", "take", "last")))
+    index = {"one": None, "first": 1, "take": "i", "last": "LEN"}[edge]
+    left: Expr = ("attr", component.variable, index, column)
+    if edge == "last" and draw(st.booleans()):
+        left = draw_aggregate(draw, component.variable, "all")
+    right: Expr = ("lit", draw(st.integers(0, 3)))
+    choice = draw(st.sampled_from(("literal", "before", "before", "own", "own")))
+    if choice == "own" and edge == "take":
+        right = draw(
+            st.sampled_from(
+                [
+                    ("attr", component.variable, "i-1", column),
+                    ("attr", component.variable, "i-1", column),
+                    ("attr", component.variable, 1, column),
+                    draw_aggregate(draw, component.variable, "..i-1"),
+                ]
+            )
+        )
+    elif choice == "own" and edge == "last":
+        right = ("attr", component.variable, 1, column)
+    elif choice == "before" and known:
+        other = draw(st.sampled_from(known))
+        if other.kleene:
+            right = draw(
+                st.sampled_from(
+                    [
+                        ("attr", other.variable, 1, column),
+                        ("attr", other.variable, "LEN", column),
+                        draw_aggregate(draw, other.variable, "all"),
+                    ]
+                )
+            )
+        else:
+            right = ("attr", other.variable, None, column)
+    symbol = draw(st.sampled_from(("<", "<=", ">", ">=", "=", "<>", ">", ">=")))
+    return "op", symbol, (left, right)
+
+
+def draw_aggregate(draw: DrawFn, variable: str, members: str) -> Expr:
+    function = draw(st.sampled_from(("count", "sum", "avg", "min", "max")))
+    column = draw(st.sampled_from(("x", "y")))
+    if function == "count" and draw(st.booleans()):
+        return "agg", "count", variable, members, None
+    return "agg", function, variable, members, column
+
+
+def render(query: EventQuery) -> str:
+    parts = []
+    for component in query.components:
+        types = component.types[0] if len(component.types) == 1 else f"({' | '.join(component.types)})"
+        marks = ("+", "[]") if component.kleene else ("", "")
+        text = f"{types}{marks[0]} {component.variable}{marks[1]}"
+        parts.append(f"~({text})" if component.negated else text)
+    conditions = [*(f"[{', '.join(query.equivalence)}]" for _ in query.equivalence[:1])]
+    conditions += [render_expr(predicate) for predicate in query.predicates]
+    lines = [
+        f"PATTERN SEQ({', '.join(parts)})",
+        f"WHERE {_STRATEGIES[query.strategy]} {{ {' and '.join(conditions)} }}",
+    ]
+    if query.within is not None:
+        lines.append(f"WITHIN {query.within[1]}{' events' if query.within[0] == 'events' else ''}")
+    returned = [
+        f"array_agg({c.variable}[].id) AS {c.variable}" if c.kleene else f"{c.variable}.id AS {c.variable}"
+        for c in query.components
+        if not c.negated
+    ]
+    lines.append(f"RETURN {', '.join(returned)}")
+    if query.non_overlap:
+        lines.append("OUTPUT NON_OVERLAP")
+    return "\n".join(lines)
+
+
+def render_expr(expr: Expr) -> str:
+    match expr:
+        case ("lit", value):
+            return str(value)
+        case ("attr", variable, None, column):
+            return f"{variable}.{column}"
+        case ("attr", variable, "LEN", column):
+            return f"{variable}[{variable}.LEN].{column}"
+        case ("attr", variable, index, column):
+            return f"{variable}[{index}].{column}"
+        case ("agg", function, variable, members, column):
+            member = f"{variable}[{'' if members == 'all' else members}]"
+            return f"{function}({member}{'' if column is None else f'.{column}'})"
+        case ("op", symbol, (left, right)):
+            return f"{render_expr(left)} {symbol} {render_expr(right)}"
+    raise AssertionError(expr)
+
+
+def found(query: EventQuery, stream: list[dict[str, Any]], **hints: object) -> list[tuple[Any, ...]]:
+    variables = [component for component in query.components if not component.negated]
+    rows = local.run(parse_sase_text(render(query), time_columns=("time", "id")), stream, _SCHEMA, **hints)
+    return [tuple(tuple(row[c.variable]) if c.kleene else (row[c.variable],) for c in variables) for row in rows]
+
+
+def expected(query: EventQuery, stream: list[dict[str, Any]]) -> list[tuple[Any, ...]]:
+    return [tuple(positions for _, positions in match) for match in naive.matches(query, stream)]
+
+
+@given(queries(), streams(), st.sampled_from(("auto", "apart", "backtrack")), st.booleans())
+def test_matches_are_those_of_the_definition(
+    query: EventQuery, stream: list[dict[str, Any]], search: str, kept: bool
+) -> None:
+    wanted = expected(query, stream)
+    event(f"{query.strategy.value}: {'some' if wanted else 'no'} matches")
+    hints = {"search": search, "off": [] if kept else ["keep_events"]}
+    assert sorted(found(query, stream, **hints)) == sorted(wanted), render(query)

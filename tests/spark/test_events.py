@@ -1,0 +1,97 @@
+"""Event patterns through Spark: partitions, types, structs, composition, and errors of workers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+
+import trellis
+from trellis.errors import BindingError, TrellisError
+
+connect = pytest.mark.connect
+
+STREAM = [
+    ("Shelf", 1, 7, None),
+    ("Shelf", 2, 8, None),
+    ("Register", 3, 8, 2.5),
+    ("Exit", 4, 7, None),
+    ("Exit", 5, 8, None),
+    ("Shelf", 6, None, None),
+    ("Exit", 7, None, None),
+]
+
+
+@pytest.fixture
+def stream(spark: SparkSession) -> DataFrame:
+    return spark.createDataFrame(STREAM, "type string, time int, tag int, price double")
+
+
+def rows(frame: DataFrame) -> list[tuple[Any, ...]]:
+    return sorted(tuple(row) for row in frame.collect())
+
+
+@connect
+def test_shoplifting(stream: DataFrame) -> None:
+    text = """
+        PATTERN SEQ(Shelf a, ~(Register b), Exit c)
+        WHERE skip_till_next_match(a, b, c) { [tag] }
+        WITHIN 12 RETURN a.tag AS tag, c.time - a.time AS minutes"""
+    assert rows(trellis.sase(text, events=stream)) == [("Match", 4, 7, 3)]
+
+
+@connect
+def test_a_match_is_an_event_with_the_events_in_it(stream: DataFrame) -> None:
+    found = trellis.sase("PATTERN SEQ(Shelf a, (Register | Exit)+ b[]) WHERE { [tag] }", events=stream)
+    assert found.columns == ["type", "time", "match_number", "start_time", "a", "b"]
+    assert [
+        (row.match_number, row.a.tag, [event.type for event in row.b]) for row in found.orderBy("time").collect()
+    ] == [
+        (1, 8, ["Register"]),
+        (1, 7, ["Exit"]),
+        (2, 8, ["Register", "Exit"]),
+    ]
+    # So it can be searched again.
+    again = trellis.sase(
+        "PATTERN SEQ(Match m, Match n) WHERE { n.a.tag = m.a.tag } RETURN m.time AS first", events=found
+    )
+    assert rows(again) == [("Match", 5, 3)]
+
+
+@pytest.mark.parametrize("search", ["auto", "apart", "backtrack"])
+def test_times_and_windows(spark: SparkSession, search: str) -> None:
+    frame = spark.sql("""SELECT kind, timestamp'2024-01-01 00:00:00' + make_interval(0, 0, 0, 0, 0, m) AS at, m
+        FROM VALUES ('A', 0), ('B', 10), ('A', 15), ('B', 25), ('B', 26) AS v(kind, m)""")
+    text = """PATTERN SEQ(A a, B+ b[]) WHERE skip_till_any_match { } WITHIN 10 minutes
+        RETURN a.m AS a, array_agg(b[].m) AS b"""
+    found = trellis.sase(text, events=frame, type="kind", time="at", hints={"search": search})
+    assert sorted((row.a, row.b) for row in found.collect()) == [(0, [10]), (15, [25])]
+
+
+def test_functions_of_spark_and_parameters(stream: DataFrame) -> None:
+    text = """
+        PATTERN SEQ(Shelf a, Exit b)
+        WHERE { [tag] and upper(b.type) like 'E%' and b.time - a.time >= :least }
+        RETURN concat(a.type, '-', b.type) AS what, a.tag"""
+    assert rows(trellis.sase(text, events=stream, args={"least": 3})) == [
+        ("Match", 4, "Shelf-Exit", 7),
+        ("Match", 5, "Shelf-Exit", 8),
+    ]
+
+
+def test_explain(stream: DataFrame) -> None:
+    text = "PATTERN SEQ(Shelf a, Exit b) WHERE { [tag] }"
+    explained = trellis.explain(text, events=stream, analyze=True)
+    assert "skip till next match, all matches" in explained
+    assert "keep_events" in explained and "matches                     2" in explained
+
+
+def test_errors(stream: DataFrame) -> None:
+    with pytest.raises(BindingError, match="price2"):
+        trellis.sase("PATTERN SEQ(Shelf a) WHERE { a.price2 > 1 }", events=stream)
+    with pytest.raises(BindingError, match="events is not a DataFrame"):
+        trellis.sase("PATTERN SEQ(Shelf a)", events=[])  # type: ignore[arg-type]
+    many = "PATTERN SEQ((Shelf | Exit | Register)+ a[]) WHERE skip_till_any_match { }"
+    with pytest.raises(TrellisError, match="given up after 20 steps"):
+        trellis.explain(many, events=stream, analyze=True, hints={"step_budget": 20})
