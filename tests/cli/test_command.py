@@ -282,6 +282,17 @@ def test_csv_and_json_tables(run: Any, tmp_path: Path) -> None:
     assert code == 0 and out == "k,day,s,n\n1,2020-01-02,x,5\n2,2020-01-03,,6\n"
 
 
+def test_an_event_pattern(run: Any, tmp_path: Path) -> None:
+    (tmp_path / "orders.csv").write_text("kind,at,id\nOrder,1,7\nOrder,2,8\nPayment,4,8\n")
+    (tmp_path / "unpaid.sase").write_text("PATTERN SEQ(Order o, ~(Payment p)) WHERE { [id] } WITHIN 9 RETURN o.id")
+    columns = ["--event-type", "kind", "--event-time", "at,id"]
+    table = ["--table", f"orders={tmp_path / 'orders.csv'}"]
+    code, out, _ = run(str(tmp_path / "unpaid.sase"), *table, *columns, "--format", "csv")
+    assert (code, out) == (0, "kind,at,id\nMatch,1,7\n")
+    code, _, err = run(str(tmp_path / "unpaid.sase"), *columns)
+    assert (code, err) == (2, "trellis: An event pattern reads one table.\nName it: --table events=PATH.\n")
+
+
 def test_rows_that_do_not_fit_fail(run: Any, tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("k,v\n1,2\nx\n")
     code, _, said = run("--sql", "SELECT * FROM a", "--table", f"a={tmp_path}/a.csv")

@@ -8,6 +8,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 import trellis
+from some import some
 from trellis.errors import BindingError, TrellisError
 
 connect = pytest.mark.connect
@@ -59,7 +60,7 @@ def test_a_match_is_an_event_with_the_events_in_it(stream: DataFrame) -> None:
     assert rows(again) == [("Match", 5, 3)]
 
 
-@pytest.mark.parametrize("search", ["auto", "apart", "backtrack"])
+@pytest.mark.parametrize("search", some(["auto", "apart", "backtrack"]))
 def test_times_and_windows(spark: SparkSession, search: str) -> None:
     frame = spark.sql("""SELECT kind, timestamp'2024-01-01 00:00:00' + make_interval(0, 0, 0, 0, 0, m) AS at, m
         FROM VALUES ('A', 0), ('B', 10), ('A', 15), ('B', 25), ('B', 26) AS v(kind, m)""")

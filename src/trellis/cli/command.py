@@ -140,7 +140,7 @@ def _events(frames: dict[str, DataFrame]) -> DataFrame:
     """The table that an event pattern reads: the only one, or that called `events`."""
     if len(frames) != 1 and "events" not in frames:
         raise BindingError("An event pattern reads one table.", cure="Name it: --table events=PATH.")
-    return frames.get("events") or next(iter(frames.values()))
+    return frames["events"] if "events" in frames else next(iter(frames.values()))
 
 
 def _deliver(args: Namespace, result: DataFrame, frames: dict[str, DataFrame], progress: Progress) -> int | None:
