@@ -19,6 +19,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
+from naive import operate_on_two
+
 Expr = tuple[Any, ...]
 Event = Mapping[str, Any]  # "type", "time" and attributes; an attribute that an event does not have is NULL
 Match = tuple[tuple[str, tuple[int, ...]], ...]  # for each positive component: its variable and its events' positions
@@ -499,29 +501,4 @@ def operate(symbol: str, args: Sequence[Any]) -> Any:
     if symbol == "NOT":
         return not args[0]
     left, right = args
-    if symbol in ("/", "%") and right == 0:
-        return None
-    if symbol == "=":
-        return left == right
-    if symbol == "<>":
-        return left != right
-    if symbol == "<":
-        return left < right
-    if symbol == "<=":
-        return left <= right
-    if symbol == ">":
-        return left > right
-    if symbol == ">=":
-        return left >= right
-    if symbol == "+":
-        return left + right
-    if symbol == "-":
-        return left - right
-    if symbol == "*":
-        return left * right
-    if symbol == "/":
-        return left / right
-    if symbol == "%":
-        remainder = abs(left) % abs(right)  # SQL's remainder has the sign of the dividend, Python's % the divisor's
-        return -remainder if left < 0 else remainder
-    raise ValueError(f"unknown operator {symbol}")
+    return None if symbol in ("/", "%") and right == 0 else operate_on_two(symbol, left, right)

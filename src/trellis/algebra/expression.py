@@ -45,6 +45,7 @@ __all__ = [
     "children",
     "conjuncts",
     "rebuild",
+    "text_literal",
     "walk",
 ]
 
@@ -58,6 +59,12 @@ class Literal:
 
     def __str__(self) -> str:
         return self.text
+
+
+def text_literal(text: str) -> Literal:
+    """A text as a constant."""
+    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
+    return Literal(f"'{escaped}'")
 
 
 @dataclass(frozen=True, slots=True)
@@ -328,31 +335,18 @@ class SegmentCall:
         return f"[{self.function}({', '.join([*values, *(f'{number:g}' for number in self.constants)])})]"
 
 
+Leaf: TypeAlias = Literal | Name | Member | Star | Parameter | Classifier | MatchNumber | Column | ClassifierAt
+"""What nothing stands inside of."""
+
 Expression: TypeAlias = (
-    Literal
-    | Name
-    | Member
-    | Star
-    | Parameter
-    | Operator
-    | Case
-    | Call
-    | Raw
-    | Navigation
-    | Aggregate
-    | Classifier
-    | MatchNumber
-    | Column
-    | At
-    | Pair
-    | ClassifierAt
-    | BoundAggregate
-    | SegmentCall
+    Leaf | Operator | Case | Call | Raw | Navigation | Aggregate | At | Pair | BoundAggregate | SegmentCall
 )
 
 
 def children(expression: Expression) -> tuple[Expression, ...]:
     """The expressions that stand directly inside."""
+    if isinstance(expression, Leaf):
+        return ()
     match expression:
         case Operator(operands=operands):
             return operands
@@ -375,23 +369,13 @@ def children(expression: Expression) -> tuple[Expression, ...]:
             return (value,) if absent is None else (value, absent)
         case Pair(value=value):
             return value, expression.first_missing, expression.second_missing, expression.both_missing
-        case (
-            Literal()
-            | Name()
-            | Member()
-            | Star()
-            | Parameter()
-            | Classifier()
-            | MatchNumber()
-            | Column()
-            | ClassifierAt()
-        ):
-            return ()
     assert_never(expression)
 
 
 def rebuild(expression: Expression, change: Callable[[Expression], Expression]) -> Expression:
     """The same expression with each direct child replaced by `change(child)`."""
+    if isinstance(expression, Leaf):
+        return expression
     match expression:
         case Operator(operands=operands):
             return replace(expression, operands=tuple(map(change, operands)))
@@ -427,18 +411,6 @@ def rebuild(expression: Expression, change: Callable[[Expression], Expression]) 
                 second_missing=change(expression.second_missing),
                 both_missing=change(expression.both_missing),
             )
-        case (
-            Literal()
-            | Name()
-            | Member()
-            | Star()
-            | Parameter()
-            | Classifier()
-            | MatchNumber()
-            | Column()
-            | ClassifierAt()
-        ):
-            return expression
     assert_never(expression)
 
 

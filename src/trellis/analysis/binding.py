@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from trellis.algebra import expression as e
-from trellis.algebra.expression import Expression, Identifier
+from trellis.algebra.expression import Expression, Identifier, text_literal
 from trellis.algebra.functions import AGGREGATES
 from trellis.algebra.literals import read_number
 from trellis.algebra.place import Place
@@ -84,7 +84,7 @@ class Binder:
                     return replace(node, place=place, value=_named(value, variable) if place == Place() else value)
                 case e.ClassifierAt(place=place):
                     place = _settled(place, variable)
-                    return _string(variable) if place == Place() else replace(node, place=place)
+                    return text_literal(variable) if place == Place() else replace(node, place=place)
                 case e.BoundAggregate():
                     return node
                 case _:
@@ -283,10 +283,5 @@ def _settled(place: Place, variable: str) -> Place:
 def _named(value: Expression, variable: str) -> Expression:
     """A value in a row of a variable: CLASSIFIER() is its name."""
     if isinstance(value, e.Classifier):
-        return _string(variable)
+        return text_literal(variable)
     return e.rebuild(value, lambda child: _named(child, variable))
-
-
-def _string(text: str) -> e.Literal:
-    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
-    return e.Literal(f"'{escaped}'")

@@ -13,7 +13,7 @@ from enum import IntEnum
 from trellis.algebra import expression as e
 from trellis.algebra.bound import BoundQuery
 from trellis.algebra.events import Component, EventClauses, components_of
-from trellis.algebra.expression import Expression, MemberIndex
+from trellis.algebra.expression import Expression, MemberIndex, text_literal
 from trellis.algebra.place import Place
 from trellis.algebra.query import Query, Selection
 from trellis.analysis.binding import Binder
@@ -331,7 +331,7 @@ def _measures(query: Query, events: EventClauses, binder: _EventBinder) -> tuple
     end = e.At(time, Place(frozenset({last.variable}), final=True))
     begin = e.At(time, Place(frozenset({first.variable}), from_first=True, final=True))
     carried: dict[str, Expression] = {
-        events.type.parts[0].text: _text(events.result_type),
+        events.type.parts[0].text: text_literal(events.result_type),
         events.time.parts[0].text: end,
     }
     if query.measures:
@@ -339,7 +339,7 @@ def _measures(query: Query, events: EventClauses, binder: _EventBinder) -> tuple
         _check_names(query)
         names = {name.lower() for name in returned}
         return (*((name, value) for name, value in carried.items() if name.lower() not in names), *returned.items())
-    columns = tuple(piece for name in binder.schema.names for piece in (_text(name), e.Column((name,))))
+    columns = tuple(piece for name in binder.schema.names for piece in (text_literal(name), e.Column((name,))))
     whole = e.Call("named_struct", columns)
     listed: list[tuple[str, Expression]] = [("match_number", e.MatchNumber()), ("start_time", begin)]
     written = {variable.variable: variable.name for variable in events.variables}
@@ -367,8 +367,3 @@ def _check_names(query: Query) -> None:
                 span=measure.span,
             )
         seen.add(measure.name.lower())
-
-
-def _text(value: str) -> e.Literal:
-    escaped = value.replace("\\", "\\\\").replace("'", "\\'")
-    return e.Literal(f"'{escaped}'")

@@ -8,7 +8,39 @@ from trellis.kernels.event_arrays import EventMatches, Room, Step
 from trellis.kernels.expressions import evaluate
 from trellis.kernels.tracking import add_row
 
-__all__ = ["write_matches"]
+__all__ = ["holds", "is_open", "write_matches"]
+
+
+@inlined
+def is_open(first: int, row: int, step: Step) -> bool:
+    """Whether an event is in the window of another that comes before it."""
+    within = step.within
+    if step.most_events > 0 and row - first >= step.most_events:
+        return False
+    if not within.active:
+        return True
+    return bool(within.known[first] and within.known[row] and within.key[row] <= within.deadline[first])
+
+
+@spliced
+def holds(number: int, row: int, low: int, high: int, step: Step, room: Room) -> bool:
+    """Whether an event passes a condition that reads what was taken before it, as `room.track` says."""
+    return evaluate(
+        step.conditions.begin[number],
+        step.conditions.end[number],
+        step.program,
+        step.slots,
+        step.places,
+        step.aggregates,
+        row,
+        low,
+        low,
+        high,
+        1,
+        room.track,
+        room.stack,
+        room.status,
+    )
 
 
 @inner
@@ -114,9 +146,9 @@ def _is_clear(begin: int, end: int, low: int, high: int, step: Step, room: Room,
         for row in range(left, right):
             if absences.before[number, row + 1] == absences.before[number, row]:
                 continue
-            if after == len(step.automaton.repeated) - 1 and not _near(first, row, step):
+            if after == len(step.automaton.repeated) - 1 and not is_open(first, row, step):
                 break
-            if after < 0 and not _near(row, last, step):
+            if after < 0 and not is_open(row, last, step):
                 continue
             if absences.program[number] < 0:
                 return False
@@ -126,35 +158,9 @@ def _is_clear(begin: int, end: int, low: int, high: int, step: Step, room: Room,
                     room.track.counts[one] = 0
                 for k in range(begin, end):
                     _add(parts[k], rows[k], low, step, room)
-            if evaluate(
-                step.conditions.begin[absences.program[number]],
-                step.conditions.end[absences.program[number]],
-                step.program,
-                step.slots,
-                step.places,
-                step.aggregates,
-                row,
-                low,
-                low,
-                high,
-                1,
-                room.track,
-                room.stack,
-                room.status,
-            ):
+            if holds(absences.program[number], row, low, high, step, room):
                 return False
     return True
-
-
-@inlined
-def _near(first: int, row: int, step: Step) -> bool:
-    """Whether an event is in the window of another that comes before it."""
-    within = step.within
-    if step.most_events > 0 and row - first >= step.most_events:
-        return False
-    if not within.active:
-        return True
-    return bool(within.known[first] and within.known[row] and within.key[row] <= within.deadline[first])
 
 
 @inlined

@@ -116,6 +116,8 @@ NO_MATCH, STOPPED, NEEDS_ROOM, NEEDS_PATHS, UNDECIDED = -1, -2, -3, -4, -5
 
 # Events: which may lie between two events of a match, for those of its partition.
 CONTIGUOUS, SKIP_NEXT_MATCH, SKIP_ANY = range(3)
+# What a run remembers of an aggregate: tally, integer, its second word, float, spread.
+AGGREGATE_WORDS = 5
 # The tests of a run, in this order.
 TAKE, BEGIN, PROCEED = range(3)
 # How far the search has come: counters.

@@ -8,16 +8,13 @@ completes them, by walking back through the graph.
 from __future__ import annotations
 
 from trellis.kernels import opcodes as o
-from trellis.kernels.arrays import Ints, Slots, Within
+from trellis.kernels.arrays import Ints, Slots
 from trellis.kernels.compile import inlined, inner, kernel, spliced
 from trellis.kernels.event_arrays import Cells, EventMatches, Registers, Room, Runs, Step
-from trellis.kernels.event_matches import write_matches
-from trellis.kernels.expressions import evaluate
+from trellis.kernels.event_matches import holds, is_open, write_matches
 from trellis.kernels.tracking import add_row
 
 __all__ = ["find_events", "find_events_alone"]
-
-_AGGREGATE_WORDS = 5
 
 
 @inlined
@@ -43,7 +40,7 @@ def _load(is_run: bool, words: Ints, step: Step, room: Room) -> None:
             track.real[number, 1] = cell[0]
             bits[0] = words[at + 4]
             track.spread[number, 1] = cell[0]
-        at += _AGGREGATE_WORDS
+        at += o.AGGREGATE_WORDS
 
 
 @inlined
@@ -57,7 +54,7 @@ def _store(words: Ints, step: Step, room: Room) -> None:
     at = 2 * registers.sets
     for number in range(registers.aggregates):
         last = track.counts[aggregates.sets[number]] - 1
-        for word in range(_AGGREGATE_WORDS):
+        for word in range(o.AGGREGATE_WORDS):
             words[at + word] = 0
         if last >= 0:
             words[at] = track.tally[number, last]
@@ -68,7 +65,7 @@ def _store(words: Ints, step: Step, room: Room) -> None:
             words[at + 3] = bits[0]
             cell[0] = track.spread[number, last]
             words[at + 4] = bits[0] if registers.reads_spread[number] else 0
-        at += _AGGREGATE_WORDS
+        at += o.AGGREGATE_WORDS
 
 
 @inlined
@@ -154,16 +151,6 @@ def _add_run(runs: Runs, count: int, state: int, cell: int, start: int, step: St
     return count + 1
 
 
-@inlined
-def _is_open(start: int, row: int, within: Within, most_events: int) -> bool:
-    """Whether an event is inside the window of a match that begins at `start`."""
-    if most_events > 0 and row - start >= most_events:
-        return False
-    if not within.active:
-        return True
-    return bool(within.known[start] and within.known[row] and within.key[row] <= within.deadline[start])
-
-
 @spliced
 def _advance(row: int, low: int, high: int, runs: Runs, count: int, after: Runs, step: Step, room: Room) -> int:
     """One step of all runs with an event: the runs `after` it, how many there are; what it completes is in `final`.
@@ -178,7 +165,7 @@ def _advance(row: int, low: int, high: int, runs: Runs, count: int, after: Runs,
         start, state, cell = row, 0, -1
         if k < count:
             start, state, cell = runs.start[k], runs.state[k], runs.cell[k]
-            if not _is_open(start, row, step.within, step.most_events):
+            if not is_open(start, row, step):
                 continue
         part = state >> 1
         inside = (state & 1) == 1
@@ -196,31 +183,16 @@ def _advance(row: int, low: int, high: int, runs: Runs, count: int, after: Runs,
                 wanted, bit, number = inside and begins, -1, automaton.proceed_program[part]
             if not wanted:
                 continue
-            holds = bit < 0 or step.conditions.bits[bit, row]
-            if holds and number >= 0:
+            passed = bit < 0 or step.conditions.bits[bit, row]
+            if passed and number >= 0:
                 if not loaded:
                     loaded = True
                     _load(k < count, runs.words[k], step, room)
-                holds = evaluate(
-                    step.conditions.begin[number],
-                    step.conditions.end[number],
-                    step.program,
-                    step.slots,
-                    step.places,
-                    step.aggregates,
-                    row,
-                    low,
-                    low,
-                    high,
-                    1,
-                    track,
-                    room.stack,
-                    room.status,
-                )
+                passed = holds(number, row, low, high, step, room)
             if test == o.TAKE:
-                goes_on = holds
+                goes_on = passed
             else:
-                begins = holds
+                begins = passed
         skips = automaton.selection == o.SKIP_ANY or (
             automaton.selection == o.SKIP_NEXT_MATCH and not (goes_on if inside else begins)
         )
@@ -242,22 +214,7 @@ def _advance(row: int, low: int, high: int, runs: Runs, count: int, after: Runs,
                 repeated = automaton.repeated[taken]
                 if taken == parts - 1:
                     number = automaton.proceed_program[taken]
-                    if number < 0 or evaluate(
-                        step.conditions.begin[number],
-                        step.conditions.end[number],
-                        step.program,
-                        step.slots,
-                        step.places,
-                        step.aggregates,
-                        row,
-                        low,
-                        low,
-                        high,
-                        1,
-                        track,
-                        room.stack,
-                        room.status,
-                    ):
+                    if number < 0 or holds(number, row, low, high, step, room):
                         room.final[progress[o.FINALS]] = grown_cell
                         progress[o.FINALS] += 1
                     if not repeated:
@@ -309,7 +266,7 @@ def find_events(
         while progress[o.AT_ROW] < high:
             row = progress[o.AT_ROW]
             if progress[o.IS_ADVANCED] == 0:
-                while progress[o.OPEN] < row and not _is_open(progress[o.OPEN], row, step.within, step.most_events):
+                while progress[o.OPEN] < row and not is_open(progress[o.OPEN], row, step):
                     progress[o.OPEN] += 1
                 count = progress[o.RUNS]
                 most = 3 * count + 2

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from trellis.algebra.events import EventClauses, EventVariable
-from trellis.algebra.expression import Expression, Identifier, Literal, Member, Name, Operator
+from trellis.algebra.expression import Expression, Identifier, Literal, Member, Name, Operator, text_literal
 from trellis.algebra.pattern import Concat, Not, Pattern, Repeat, Var
 from trellis.algebra.query import Definition, Measure, Query, Selection, SortKey, VariableKind, Wanted
 from trellis.algebra.widths import check_within
@@ -124,7 +124,7 @@ def _query(parts: _Parts, type_column: Name, time_columns: tuple[Name, ...]) -> 
 
 
 def _type_test(column: Name, types: tuple[str, ...]) -> Expression:
-    names = [Literal("'" + name.replace("\\", "\\\\").replace("'", "\\'") + "'") for name in types]
+    names = list(map(text_literal, types))
     return Operator("=", (column, names[0])) if len(names) == 1 else Operator("IN", (column, *names))
 
 

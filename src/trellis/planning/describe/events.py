@@ -27,9 +27,9 @@ def search(scan: EventScan) -> list[str]:
     lines = [f"search: {_SEARCHES[scan.search]}"]
     for number, part in enumerate(scan.parts):
         for inside in range(1 + part.repeated):
-            kept = [str(word) for word, spec in enumerate(scan.words) if 2 * number + inside in spec.states]
+            kept = sum(2 * number + inside in word.states for word in scan.words)
             if kept and scan.search is EventSearch.MERGED:
                 where = f"inside {scan.variables[number]}" if inside else f"before {scan.variables[number]}"
-                lines.append(f"{where} a run remembers {len(kept)} values")
+                lines.append(f"{where} a run remembers {kept} value{'s' if kept > 1 else ''}")
     lines.append(f"step budget {scan.budget:,} for each series")
     return lines

@@ -10,7 +10,6 @@ from trellis.algebra.bound import BoundQuery
 from trellis.algebra.event_scan import AbsenceSpec, EdgeTests, EventScan, EventSearch, PartSpec
 from trellis.algebra.events import components_of
 from trellis.algebra.expression import Expression
-from trellis.algebra.place import Place
 from trellis.algebra.plan import Plan
 from trellis.algebra.prefilter import BeforeMatch
 from trellis.algebra.query import RowsPerMatch, Wanted
@@ -119,8 +118,8 @@ class _Named:
         """Split each test into what looks at the event alone, and what looks at those before."""
         named = _Named(list(variables))
         for edge, conjuncts in tests.items():
-            alone = [part for part in conjuncts if _is_alone(part)]
-            before = [part for part in conjuncts if not _is_alone(part)]
+            alone = [part for part in conjuncts if of_event(part) is not None]
+            before = [part for part in conjuncts if of_event(part) is None]
             named.tests[edge] = EdgeTests(named._add(str(edge), alone), named._add(f"{edge}, before", before))
         return named
 
@@ -131,14 +130,6 @@ class _Named:
             self.names.append(name)
         self.conditions[name] = conjuncts[0] if len(conjuncts) == 1 else e.Operator("AND", tuple(conjuncts))
         return self.names.index(name)
-
-
-def _is_alone(condition: Expression) -> bool:
-    """Whether a condition looks at the event under test only."""
-    return all(
-        not isinstance(node, e.BoundAggregate) and not (isinstance(node, e.At) and node.place != Place())
-        for node in e.walk(condition)
-    )
 
 
 def _automaton(bound: BoundQuery, named: _Named) -> tuple[tuple[PartSpec, ...], tuple[AbsenceSpec, ...]]:
@@ -160,19 +151,16 @@ def _check_absences(bound: BoundQuery) -> None:
     """What is absent before or after the other events needs a window: without one, nothing would ever be certain."""
     query = bound.query
     assert query.events is not None
-    components = components_of(query.pattern)
     if query.within is not None or query.events.most_events is not None:
         return
-    for component, definition in zip(components, query.definitions, strict=True):
-        outside = (
-            component in (components[0], components[-1])
-            or all(other.absent for other in components[components.index(component) :])
-            or all(other.absent for other in components[: components.index(component) + 1])
-        )
-        if component.absent and outside:
+    components = components_of(query.pattern)
+    there = [number for number, component in enumerate(components) if not component.absent]
+    for number, definition in enumerate(query.definitions):
+        if not there[0] < number < there[-1] and components[number].absent:
+            where = "beginning" if number < there[0] else "end"
             raise BindingError(
-                f"{component.variable} must be absent at the {'beginning' if component == components[0] else 'end'} of "
-                "the pattern, but nothing says for how long.",
+                f"{components[number].variable} must be absent at the {where} of the pattern, but nothing says for how "
+                "long.",
                 cure="Add WITHIN, for example WITHIN 10 minutes.",
                 span=definition.span,
             )

@@ -13,8 +13,6 @@ from trellis.planning.rows.row_conditions import RowConditions
 
 __all__ = ["words_of"]
 
-_AGGREGATE_WORDS = 5
-
 
 def words_of(parts: tuple[PartSpec, ...], conditions: RowConditions) -> tuple[WordSpec, ...]:
     """The words of a run."""
@@ -29,7 +27,7 @@ def words_of(parts: tuple[PartSpec, ...], conditions: RowConditions) -> tuple[Wo
                     by_row.add(word)
                 elif slot >= 0:
                     slots.setdefault(word, set()).add(slot)
-    count = 2 * len(conditions.sets) + _AGGREGATE_WORDS * len(conditions.aggregates)
+    count = 2 * len(conditions.sets) + o.AGGREGATE_WORDS * len(conditions.aggregates)
     return tuple(
         WordSpec(frozenset(states.get(word, ())), tuple(sorted(slots.get(word, ()))), word in by_row)
         for word in range(count)
@@ -52,7 +50,7 @@ def _reads(number: int, conditions: RowConditions) -> Iterable[tuple[int, int | 
     sets, aggregates = conditions.sets, 2 * len(conditions.sets)
     for op, slot, place in conditions.program.code[condition.begin : condition.end]:
         if op in (o.AGGREGATE_INT, o.AGGREGATE_FLOAT, o.AGGREGATE_WIDE):
-            yield from ((aggregates + _AGGREGATE_WORDS * slot + word, -1) for word in range(_AGGREGATE_WORDS))
+            yield from ((aggregates + o.AGGREGATE_WORDS * slot + word, -1) for word in range(o.AGGREGATE_WORDS))
             continue
         if op not in (o.LOAD_INT, o.LOAD_FLOAT, o.LOAD_WIDE, o.PRESENT, o.ROW, o.LABEL):
             continue
