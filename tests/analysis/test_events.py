@@ -68,6 +68,7 @@ def test_equivalence_is_a_partition_but_for_strict_contiguity() -> None:
         ("PATTERN SEQ(A a) RETURN a.x AS x, a.k AS X", BindingError, "two columns X", "X"),
         ("PATTERN SEQ(A a, ~(N n))", BindingError, "nothing says for how long", "~(N n)"),
         ("PATTERN SEQ(~(N n), A a)", BindingError, "at the beginning", "~(N n)"),
+        ("PATTERN SEQ(A a, B b) WHERE { concat(a.site, b.site) = 'xy' }", UnsupportedError, "kernels lack", ""),
         ("PATTERN SEQ(A+ a[]) WHERE { a[i].x > median(a[..i-1].x) }", UnsupportedError, "median", ""),
     ],
 )

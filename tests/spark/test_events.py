@@ -81,6 +81,14 @@ def test_functions_of_spark_and_parameters(stream: DataFrame) -> None:
     ]
 
 
+def test_aggregates_that_only_spark_knows(stream: DataFrame) -> None:
+    text = """PATTERN SEQ(Shelf a, (Register | Exit)+ b[]) WHERE { [tag] }
+        RETURN bit_or(b[].time) AS bits, a.tag AS tag"""
+    assert rows(trellis.sase(text, events=stream)) == [("Match", 3, 3, 8), ("Match", 4, 4, 7), ("Match", 5, 7, 8)]
+    with pytest.raises(BindingError, match="one repeated variable"):
+        trellis.sase("PATTERN SEQ(Shelf a) RETURN bit_or(a.time) AS bits", events=stream)
+
+
 def test_explain(stream: DataFrame) -> None:
     text = "PATTERN SEQ(Shelf a, Exit b) WHERE { [tag] }"
     explained = trellis.explain(text, events=stream, analyze=True)

@@ -62,6 +62,8 @@ def settle_functions(query: Query, source: Source, segment_functions: Collection
         partition_by=tuple(map(settle, query.partition_by)),
         order_by=tuple(replace(key, expression=settle(key.expression)) for key in query.order_by),
     )
+    if query.events is not None:
+        return replace(settled, events=replace(query.events, where=tuple(map(settle, query.events.where))))
     # What is forbidden for aggregates can be told only now.
     check_query(settled)
     return settled
@@ -72,6 +74,7 @@ def _expressions(query: Query) -> Iterator[Expression]:
     yield from (definition.condition for definition in query.definitions)
     yield from query.partition_by
     yield from (key.expression for key in query.order_by)
+    yield from query.events.where if query.events is not None else ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +167,8 @@ class _Settle:
         match expression:
             case e.Navigation(argument=argument):
                 return self._without_places(argument)
+            case e.Member(path=path, span=span):
+                return e.Name(path, span) if path else e.Literal("1")
             case e.Classifier():
                 return e.Literal("''")
             case e.MatchNumber():

@@ -29,7 +29,8 @@ def plan_query(query: Query, source: Source, hints: Hints) -> Plan:
     """Plan a query for its input: rewrite it, bind it, and let the engine for its variables plan it."""
     rules = Firing(frozenset(hints.off))
     if query.kind is VariableKind.EVENT:
-        return plan_events(*bind_events(query, source), source, hints, rules)
+        bound, tests = bind_events(settle_functions(query, source), source)
+        return plan_events(mark_registered(bound, source), tests, source, hints, rules)
     query = replace(query, pattern=with_counts(query.pattern, source.parameters))
     query = settle_functions(query, source, segment_functions(source))
     query = _rewritten(query, source, hints, rules)

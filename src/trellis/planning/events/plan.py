@@ -15,7 +15,7 @@ from trellis.algebra.prefilter import BeforeMatch
 from trellis.algebra.query import RowsPerMatch, Wanted
 from trellis.analysis.events import Edge, EdgeKind
 from trellis.analysis.source import Source
-from trellis.errors import BindingError
+from trellis.errors import BindingError, UnsupportedError
 from trellis.planning.before_match.keep_events import of_event
 from trellis.planning.draft import Draft, Series, bind_keys
 from trellis.planning.events.registers import words_of
@@ -57,6 +57,12 @@ def plan_events(bound: BoundQuery, tests: Tests, source: Source, hints: Hints, r
     named = _Named.of(bound.variables, tests)
     tested = replace(bound, variables=tuple(named.names), conditions=tuple(named.conditions.items()))
     conditions = plan_conditions(tested, columns, rules, lenient=source.lenient, constant=source.constant)
+    if conditions.slots.pairs:
+        raise UnsupportedError(
+            f"A condition between events has a function that kernels lack: {next(iter(conditions.slots.pairs))}.",
+            cure="Use operators between events, and functions of single events; or compute a column before.",
+            span=bound.query.definitions[0].span,
+        )
     parts, absences = _automaton(bound, named)
     measures = RowMeasures(columns, SlotTable(bound.variables), lenient=source.lenient)
     finished = tuple((name, measures.finish(measure)) for name, measure in bound.measures)
