@@ -95,8 +95,9 @@ SUM_WIDE, MIN_WIDE, MAX_WIDE = range(12, 15)
 
 # In place of the slot of an aggregate: the row counts whatever it holds; a program gives the value.
 EVERY_ROW, COMPUTED = -2, -3
-# In place of the chain of an aggregate over distinct values: integers or floats are compared with all before.
-LOOK_BACK_INT, LOOK_BACK_FLOAT = -2, -3
+# In place of the chain of an aggregate over distinct values: all values count; integers or floats are compared with all
+# before.
+NO_CHAIN, LOOK_BACK_INT, LOOK_BACK_FLOAT = -1, -2, -3
 
 # Search states and the registers that tell them apart.
 PURE, KEYED, NEVER = range(3)

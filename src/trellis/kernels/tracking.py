@@ -63,7 +63,7 @@ def compute_arguments(
             track.given_known[number] = stack.known[0]
 
 
-@inner
+@inlined
 def add_row(
     variable: int, row: int, start: int, low: int, slots: Slots, aggregates: Aggregates, track: Track, status: Ints
 ) -> None:
@@ -100,6 +100,82 @@ def _add_value(
     track: Track,
     status: Ints,
 ) -> None:
+    kind = aggregates.kind[number]
+    slot = aggregates.slot[number, variable]
+    if kind >= o.SUM_WIDE or slot == o.COMPUTED or aggregates.previous[number] < o.NO_CHAIN:
+        # What few queries need stands apart: here it would cost the others time.
+        _add_rare_value(number, variable, row, start, low, slots, aggregates, track, status)
+        return
+    n = track.counts[aggregates.sets[number]] - 1
+    tally, whole, real, spread = 0, 0, 0.0, 0.0
+    if n > 0:
+        tally = track.tally[number, n - 1]
+        whole = track.whole[number, n - 1]
+        real = track.real[number, n - 1]
+        spread = track.spread[number, n - 1]
+    counts = slot == o.EVERY_ROW or (slot >= 0 and slots.known[slot, row])
+    if counts and aggregates.previous[number] >= 0:
+        counts = not _seen(number, row, start, low, slots, aggregates, track)
+    if counts:
+        tally += 1
+        if kind != o.COUNT:
+            value, value_real = slots.ints[slot, row], slots.floats[slot, row]
+            whole, real, spread = _step(kind, tally, whole, real, spread, value, value_real, row, status)
+    track.tally[number, n] = tally
+    track.whole[number, n] = whole
+    track.real[number, n] = real
+    track.spread[number, n] = spread
+
+
+@inlined
+def _step(
+    kind: int,
+    tally: int,
+    whole: int,
+    real: float,
+    spread: float,
+    value: int,
+    value_real: float,
+    row: int,
+    status: Ints,
+) -> tuple[int, float, float]:
+    """The state of an aggregate of one word after one more value."""
+    if kind == o.SUM_INT:
+        if sum_overflows(whole, value):
+            status[0] = o.OVERFLOW
+        whole += value
+    elif kind == o.SUM_FLOAT or kind == o.AVG:
+        real += value_real
+    elif kind >= o.VAR_SAMP and kind <= o.STDDEV_POP:
+        # Welford: sums of squares would lose the digits of large values.
+        delta = value_real - real
+        real += delta / tally
+        spread += delta * (value_real - real)
+    elif kind == o.MIN_INT or kind == o.MAX_INT:
+        if tally == 1 or (value < whole if kind == o.MIN_INT else value > whole):
+            whole = value
+            spread = row
+    elif kind == o.MIN_FLOAT or kind == o.MAX_FLOAT:
+        order = compare_floats(value_real, real)
+        if tally == 1 or (order < 0 if kind == o.MIN_FLOAT else order > 0):
+            real = value_real
+            spread = row
+    return whole, real, spread
+
+
+@inner
+def _add_rare_value(
+    number: int,
+    variable: int,
+    row: int,
+    start: int,
+    low: int,
+    slots: Slots,
+    aggregates: Aggregates,
+    track: Track,
+    status: Ints,
+) -> None:
+    """As `_add_value`, for values of two words, values that a program gives, and distinct ones without a chain."""
     n = track.counts[aggregates.sets[number]] - 1
     tally, whole, high, real, spread = 0, 0, 0, 0.0, 0.0
     kind = aggregates.kind[number]
@@ -124,40 +200,22 @@ def _add_value(
         value_real = track.given_float[number]
     if counts and aggregates.previous[number] >= 0:
         counts = not _seen(number, row, start, low, slots, aggregates, track)
-    elif counts and aggregates.previous[number] != -1:
+    elif counts and aggregates.previous[number] != o.NO_CHAIN:
         counts = _is_new(number, tally, value, value_high, value_real, aggregates, track)
     if counts:
         tally += 1
-        if kind == o.SUM_INT:
-            if sum_overflows(whole, value):
-                status[0] = o.OVERFLOW
-            whole += value
-        elif kind == o.SUM_FLOAT or kind == o.AVG:
-            real += value_real
-        elif kind >= o.VAR_SAMP and kind <= o.STDDEV_POP:
-            # Welford: sums of squares would lose the digits of large values.
-            delta = value_real - real
-            real += delta / tally
-            spread += delta * (value_real - real)
-        elif kind == o.MIN_INT or kind == o.MAX_INT:
-            if tally == 1 or (value < whole if kind == o.MIN_INT else value > whole):
-                whole = value
-                spread = row
-        elif kind == o.MIN_FLOAT or kind == o.MAX_FLOAT:
-            order = compare_floats(value_real, real)
-            if tally == 1 or (order < 0 if kind == o.MIN_FLOAT else order > 0):
-                real = value_real
-                spread = row
-        elif kind == o.SUM_WIDE:
+        if kind == o.SUM_WIDE:
             if high != SUM_OVERFLOWED:
                 high, whole, fits = sum_words(high, whole, value_high, value)
                 if not fits:
                     high = SUM_OVERFLOWED
-        elif kind == o.MIN_WIDE or kind == o.MAX_WIDE:
+        elif wide:
             order = compare_words(value_high, value, high, whole)
             if tally == 1 or (order < 0 if kind == o.MIN_WIDE else order > 0):
                 high, whole = value_high, value
                 spread = row
+        else:
+            whole, real, spread = _step(kind, tally, whole, real, spread, value, value_real, row, status)
     if wide:
         track.high[number, n] = high
     track.tally[number, n] = tally

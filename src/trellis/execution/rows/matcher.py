@@ -45,7 +45,7 @@ class RowMatcher(MatchReader):
         self.merging = loading.load_merging(plan)
         self.skip_to = np.array([name in plan.skip_to for name in plan.variables], np.bool_)
         self.tracked = any(condition.where == "kernel" for condition in plan.conditions)
-        self.looks_back = any(spec.previous < -1 for spec in plan.aggregates)
+        self.looks_back = any(spec.previous < o.NO_CHAIN for spec in plan.aggregates)
         self.wide_sums = any(spec.kind >= o.SUM_WIDE for spec in plan.aggregates)
         self.wide = has_wide(plan.program.code)
 

@@ -100,7 +100,7 @@ class SlotTable:
         else:
             slots = tuple(self._argument(labelled(measured, name), kind, columns, node) for name in self.variables)
         second = self.seconds(node, columns) if in_condition else ()
-        previous = -1
+        previous = o.NO_CHAIN
         if slots and _counts_once(node):
             previous = self._number(SlotSource("", "previous", slots[0]))
             if len(set(slots)) > 1:
@@ -113,7 +113,7 @@ class SlotTable:
         self, node: e.BoundAggregate, kind: int, argument: Type, begin: int, end: int, columns: Columns
     ) -> AggregateSpec:
         """How a kernel computes an aggregate whose argument is a program."""
-        previous = (o.LOOK_BACK_FLOAT if argument.is_float else o.LOOK_BACK_INT) if _counts_once(node) else -1
+        previous = (o.LOOK_BACK_FLOAT if argument.is_float else o.LOOK_BACK_INT) if _counts_once(node) else o.NO_CHAIN
         slots = (o.COMPUTED,) * len(self.variables)
         return AggregateSpec(kind, node.variables, slots, self.seconds(node, columns), previous, False, begin, end)
 

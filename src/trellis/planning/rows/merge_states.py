@@ -75,7 +75,7 @@ def registers_of(
                 registers.add(Register(o.MATCH_STATE, 0, 0))
             case e.BoundAggregate():
                 number = aggregate_numbers[node]
-                if specs[number].previous != -1 or len(set(specs[number].second)) > 1:
+                if specs[number].previous != o.NO_CHAIN or len(set(specs[number].second)) > 1:
                     # What was seen before, or the label of the row that holds the extreme, is not in the state.
                     registers.add(_NEVER)
                 registers.add(Register(o.AGGREGATE_STATE, number, sets.index(specs[number].variables)))
