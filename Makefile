@@ -4,13 +4,15 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+# How many processes the tests without a JVM take.
+WORKERS ?= 2
 PEERS_QUERIES ?= 10000
 PEERS_SEED ?= 1
 KERNEL_TESTS := $(wildcard tests/kernels tests/execution/segments/test_functions.py tests/execution/segments/test_sets.py \
   tests/execution/test_*.py tests/properties tests/traps/test_05* tests/traps/test_17*)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint unit spark coverage connect thorough peers bench docs clean java python
+.PHONY: help demo test lint unit beside spark coverage connect thorough peers bench docs clean java python
 
 help:  ## print this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -20,8 +22,8 @@ demo: java $(READY)  ## find cold waves in the weather of 12 cities: prints a ta
 
 test: java $(READY)  ## run everything that CI runs: lint, types, all tests
 	$(MAKE) lint
-	$(MAKE) unit
-	$(MAKE) --jobs=2 --output-sync=target spark connect
+	$(BIN)/trellis warmup
+	$(MAKE) --jobs=2 --output-sync=target spark beside
 
 lint: $(READY)  ## check style, format and types
 	$(BIN)/ruff check .
@@ -30,8 +32,13 @@ lint: $(READY)  ## check style, format and types
 
 unit: $(READY)  ## run the tests that need no JVM, some of them with the JIT compiler off
 	$(BIN)/trellis warmup
-	$(BIN)/pytest -n 2 --dist worksteal --slow
-	NUMBA_DISABLE_JIT=1 TRELLIS_PROFILE=few $(BIN)/pytest -n 2 --dist worksteal tests/properties tests/execution
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal --slow
+	NUMBA_DISABLE_JIT=1 TRELLIS_PROFILE=few $(BIN)/pytest -n $(WORKERS) --dist worksteal tests/properties tests/execution
+
+# One session of Spark keeps one of two cores busy; this is for the other one.
+beside:
+	$(MAKE) unit WORKERS=1
+	$(MAKE) connect
 
 spark: java $(READY)  ## run the tests that need Spark
 	$(BIN)/pytest -m 'spark and not thorough'

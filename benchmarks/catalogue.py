@@ -56,6 +56,12 @@ BENCHMARKS = (
         "Does the optimizer choose good plans for segment patterns, and how fast are they beside automata?",
     ),
     Benchmark(
+        "events",
+        "benchmarks.events.run",
+        "about 10 minutes",
+        "How fast are event patterns, what do merged runs gain, and how do they compare with `lag`?",
+    ),
+    Benchmark(
         "prefilter",
         "benchmarks.prefilter.run",
         "about 3 hours",

@@ -54,7 +54,7 @@ def run(
     *,
     args: Mapping[str, object] | None = None,
     batch_rows: int = 1000,
-    **hints: object,
+    **hints: Any,
 ) -> list[dict[str, Any]]:
     """The result of a MATCH_RECOGNIZE clause over rows, in order of partitions."""
     plan = plan_clause(clause, schema, args=args, **hints)
@@ -92,7 +92,7 @@ def sorted_rows(plan: Plan, rows: Sequence[Row], schema: Sequence[tuple[str, str
 def _paired(rows: Sequence[Row], plan: PairPlan) -> list[Row]:
     """The rows with their numbers, and the functions of all pairs of rows of a series."""
     keys = [tuple(evaluate(key, row) for key in plan.keys) for row in rows]
-    numbered: list[dict[str, Any]] = []
+    numbered: list[Row] = []
     for series in dict.fromkeys(keys):
         members = [dict(row) for row, key in zip(rows, keys, strict=True) if key == series]
         for expression, descending, nulls_first in reversed(plan.order):

@@ -17,10 +17,11 @@ from pyspark.sql import functions as F
 import trellis as tr
 from benchmarks.memory import WorkerMemory
 from benchmarks.pages import Bar, table
-from benchmarks.rows.inside import ship
 from benchmarks.rows.queries import HOPELESS, ONE_SERIES, V_SHAPE, never_seen
-from benchmarks.rows.ticks import Bench, Section, consume
+from benchmarks.rows.ticks import Bench, consume
+from benchmarks.sections import Section
 from benchmarks.sessions import noop
+from benchmarks.shipments import ship
 from benchmarks.timing import best_of, seconds_of, spread
 
 __all__ = ["first_query", "hopeless", "latency", "memory", "one_series"]
@@ -170,7 +171,9 @@ def hopeless(bench: Bench) -> Section:
         seconds = []
         for size in sizes:
             equal = bench.spark.range(0, size, 1, numPartitions=1).select("id", F.lit(1).alias("x"))
-            shipment = ship(f"SELECT * FROM {{ticks}} MATCH_RECOGNIZE ({clause})", equal, hints)
+            shipment = ship(
+                partial(tr.sql, f"SELECT * FROM {{ticks}} MATCH_RECOGNIZE ({clause})", ticks=equal, hints=hints)
+            )
             batches = shipment.batches()
             assert shipment.run(batches) == 0
             # Whatever disturbs such short runs makes them longer, so the fastest counts.

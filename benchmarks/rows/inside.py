@@ -1,66 +1,29 @@
-"""What a Python worker does, run in this process: the function and the rows that Spark would hand to it."""
+"""What a Python worker does, run in this process, part by part."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from typing import Any
 from unittest import mock
 
 import pyarrow as pa
-from pyspark.sql import DataFrame
 
-import trellis as tr
-from trellis.execution import loading, task
+from benchmarks.shipments import Shipment
+from trellis.execution import loading, match_reader, task
 from trellis.execution.rows import matcher
 
-__all__ = ["Shipment", "parts_of", "ship"]
-
-Function = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
-
-
-@dataclass(frozen=True, slots=True)
-class Shipment:
-    """What a query hands to `mapInArrow`: the sorted rows and the function."""
-
-    frame: DataFrame
-    function: Function
-
-    def batches(self, rows: int = 10_000) -> list[pa.RecordBatch]:
-        """All rows, in batches of Spark's default size."""
-        collected: pa.Table = self.frame.toArrow()
-        return list(collected.to_batches(max_chunksize=rows))
-
-    def run(self, batches: list[pa.RecordBatch]) -> int:
-        """Run the function here; the number of rows it gives."""
-        return sum(batch.num_rows for batch in self.function(iter(batches)))
-
-
-def ship(text: str, ticks: DataFrame, hints: Mapping[str, object] | None = None) -> Shipment:
-    """Plan a query with one MATCH_RECOGNIZE and catch what it hands to the workers."""
-    caught: list[Shipment] = []
-    hand_over = type(ticks).mapInArrow
-
-    def catch(frame: DataFrame, function: Any, *rest: Any, **options: Any) -> DataFrame:
-        caught.append(Shipment(frame, function))
-        return hand_over(frame, function, *rest, **options)
-
-    with mock.patch.object(type(ticks), "mapInArrow", catch):
-        tr.sql(text, ticks=ticks, hints=hints)
-    (only,) = caught
-    return only
-
+__all__ = ["parts_of"]
 
 # The parts of a worker's work, and the functions that do them. Time within a nested function counts for that one alone.
 _PARTS: dict[str, list[tuple[object, str]]] = {
     "chunk building": [(task, "read_chunks")],
     "loading slots": [(loading, "load_slots")],
-    "kernel: conditions": [(matcher, "evaluate_columns")],
+    "kernel: conditions": [(match_reader, "evaluate_columns")],
     "kernel: search": [(matcher, "find_matches")],
-    "kernel: measures": [(matcher, name) for name in ("label_rows", "find_places", "find_aggregates")],
-    "outputs": [(matcher, "write_outputs")],
+    "kernel: measures": [(match_reader, name) for name in ("label_rows", "find_places", "find_aggregates")],
+    "outputs": [(match_reader, "write_outputs")],
 }
 
 

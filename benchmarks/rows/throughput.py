@@ -10,10 +10,12 @@ from pyspark.sql import DataFrame
 
 import trellis as tr
 from benchmarks.pages import Bar, table
-from benchmarks.rows.inside import parts_of, ship
+from benchmarks.rows.inside import parts_of
 from benchmarks.rows.queries import V_ALL_ROWS, V_ALL_ROWS_MEASURES, V_SHAPE
-from benchmarks.rows.ticks import FOUR, Bench, Section, consume, identity, with_lag
+from benchmarks.rows.ticks import FOUR, Bench, consume, identity, with_lag
+from benchmarks.sections import Section
 from benchmarks.sessions import noop
+from benchmarks.shipments import ship
 from benchmarks.timing import Rounds, in_turns
 
 __all__ = ["all_rows", "batch_sizes", "profile", "tiny_series", "v_shape"]
@@ -120,7 +122,7 @@ def profile(bench: Bench) -> Section:
     """Where the time of the V shape goes: Spark's stages as jobs of their own, and the worker from inside."""
     series, length = bench.size(1_000), 5_000
     ticks = bench.ticks(series, length)
-    shipment = ship(V_SHAPE, ticks)
+    shipment = ship(lambda: tr.sql(V_SHAPE, ticks=ticks))
     jobs: dict[str, Callable[[], None]] = {
         "scan": lambda: noop(ticks.select("sym", "ts", "price")),
         "exchange": lambda: noop(ticks.select("sym", "ts", "price").repartition("sym")),

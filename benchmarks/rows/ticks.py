@@ -3,44 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 
-from benchmarks.pages import Bar, section
-
-__all__ = ["FOUR", "Bench", "Section", "consume", "identity", "with_lag"]
+__all__ = ["FOUR", "Bench", "consume", "identity", "with_lag"]
 
 FOUR = ("sym", "ts", "price", "qty")
-
-
-@dataclass(frozen=True, slots=True)
-class Section:
-    """A part of the page, as it was measured: `size` says how much and how often."""
-
-    name: str
-    title: str
-    body: str
-    bars: tuple[Bar, ...] = ()
-    caption: str = ""
-    size: str = ""
-
-    @classmethod
-    def of(cls, bars: list[dict[str, Any]], **values: str) -> Section:
-        """Read it back from a file."""
-        return cls(**values, bars=tuple(Bar(**bar) for bar in bars))
-
-    def text(self) -> str:
-        """The section in Markdown, with the machine below its tables."""
-        return section(self.title, self.body, self.caption)
-
-    def measured(self, caption: str, size: str) -> Section:
-        """The section with its machine and size."""
-        return replace(self, caption=caption, size=size)
 
 
 @dataclass(slots=True)

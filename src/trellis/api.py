@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from pyspark.sql import DataFrame, SparkSession
@@ -14,11 +14,12 @@ from trellis.languages.sase import is_sase, parse_sase_text
 from trellis.languages.statement import parse_statement
 from trellis.planned import errors_about, explain_all, plan_on, warm
 from trellis.planning.hints import Hints
+from trellis.spark.decompress import decompress_matches
 from trellis.spark.session import Session
 from trellis.spark.worker_python import require_worker_python
 from trellis.statements import create_view, match_clauses
 
-__all__ = ["RowPattern", "explain", "pattern", "sase", "sql"]
+__all__ = ["RowPattern", "decompress", "explain", "pattern", "sase", "sql"]
 
 Args = Mapping[str, object]
 
@@ -87,6 +88,8 @@ def sase(
     spark: SparkSession | None = None,
     args: Args | None = None,
     hints: Args | None = None,
+    types: Collection[str] | None = None,
+    compressed: bool = False,
 ) -> DataFrame:
     """Find an event pattern in a DataFrame of events.
 
@@ -108,6 +111,11 @@ def sase(
         The values of parameters (`:name`).
     hints : mapping, optional
         Options of planning and running; see `trellis.planning.hints.Hints`.
+    types : collection of str, optional
+        All types of events that there are: a pattern that names another one is refused. Without it, such a pattern just
+        has no matches, since nobody reads the events before rows are asked for.
+    compressed : bool
+        Give the graph of all matches that end at one event, instead of a row for each; `decompress` lists them.
 
     Returns
     -------
@@ -126,12 +134,45 @@ def sase(
     ...     RETURN o.id AS unpaid''', events=events).collect()
     [Row(type='Match', time=1, unpaid=7)]
     """
-    query = parse_sase_text(text, type, (time,) if isinstance(time, str) else tuple(time))
+    times = (time,) if isinstance(time, str) else tuple(time)
+    known = None if types is None else frozenset(types)
+    query = parse_sase_text(text, type, times, types=known, compressed=compressed)
     session = Session(_session(spark, {"events": events}, args), dict(args or {}))
     with errors_about(text), warm(query):
         planned = plan_on(query, events, session, Hints.of(hints))
         require_worker_python(session.spark)
         return planned.run()
+
+
+def decompress(matches: DataFrame) -> DataFrame:
+    """List the matches that `sase(..., compressed=True)` found.
+
+    They are listed while rows are asked for: `decompress(found).limit(10)` lists hardly more than ten.
+
+    Parameters
+    ----------
+    matches : DataFrame
+        Compressed matches; rows may have been left out, and columns added.
+
+    Returns
+    -------
+    DataFrame
+        A row for each match: the columns of the input without `matches`, `nodes` and `edges`, then a struct for each
+        single event and an array of structs for each repeated component.
+
+    Examples
+    --------
+    >>> import trellis as tr
+    >>> events = spark.createDataFrame([("A", 1), ("B", 2), ("B", 3)], "type string, time int")
+    >>> found = tr.sase("PATTERN SEQ(A a, B+ b[]) WHERE skip_till_any_match { }", events=events, compressed=True)
+    >>> found.select("time", "matches").orderBy("time").collect()
+    [Row(time=2, matches=Decimal('1')), Row(time=3, matches=Decimal('2'))]
+    >>> sorted([event.time for event in row.b] for row in tr.decompress(found).collect())
+    [[2], [2, 3], [3]]
+    """
+    _session(None, {"matches": matches}, None)
+    require_worker_python(matches.sparkSession)
+    return decompress_matches(matches)
 
 
 def explain(

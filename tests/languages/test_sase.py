@@ -145,3 +145,15 @@ def test_refused(text: str, kind: type[TrellisError], problem: str, place: str) 
     span = raised.value.span
     assert span is not None
     assert text[span.start : span.end] == place
+
+
+def test_types_may_be_known() -> None:
+    known = frozenset({"Order", "Payment", "Shelf"})
+    parse_sase_text("PATTERN SEQ(Order o, (Payment | Shelf) p)", types=known)
+    with pytest.raises(BindingError, match="no events of the type Ordr") as caught:
+        parse_sase_text("PATTERN SEQ(Shelf s, (Payment | Ordr) o)", types=known)
+    assert caught.value.cure == "Did you mean Order?"
+    assert caught.value.span is not None and caught.value.span.start == 32
+    with pytest.raises(BindingError) as caught:
+        parse_sase_text("PATTERN SEQ(~(Exit e), Order o)", types=known)
+    assert caught.value.cure == "The types are Order, Payment, Shelf."

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 import numba
+import pyarrow as pa
 from hypothesis import event, given
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
@@ -12,6 +15,10 @@ from hypothesis.strategies import DrawFn
 import local
 import naive_sase as naive
 from naive_sase import Component, EventQuery, Expr, Strategy
+from trellis.algebra.scan import OfGraph, Output
+from trellis.errors import UnsupportedError
+from trellis.execution.events.decompress import Decompress
+from trellis.execution.task import MatchTask
 from trellis.languages.sase import parse_sase_text
 
 _SCHEMA = [("id", "int"), ("type", "string"), ("time", "int"), ("x", "int"), ("y", "double"), ("k", "int")]
@@ -189,3 +196,71 @@ def test_matches_are_those_of_the_definition(
     event(f"{query.strategy.value}: {'some' if wanted else 'no'} matches")
     hints = {"search": search, "off": [] if kept else ["keep_events"]}
     assert sorted(found(query, stream, **hints)) == sorted(wanted), render(query)
+
+
+@given(queries(), streams(), st.sampled_from(_SEARCHES))
+def test_counting_needs_no_list(query: EventQuery, stream: list[dict[str, Any]], search: str) -> None:
+    query = replace(query, non_overlap=False)
+    last = [component for component in query.components if not component.negated][-1]
+    end = f"{last.variable}[{last.variable}.LEN]" if last.kleene else last.variable
+    text = render(query).partition("RETURN")[0] + f"RETURN {end}.id AS at, count(*) AS n"
+    rows = local.run(parse_sase_text(text, time_columns=("time", "id")), stream, _SCHEMA, search=search)
+    wanted = Counter(match[-1][-1] for match in expected(query, stream))
+    assert {row["at"]: int(row["n"]) for row in rows} == wanted, text
+
+
+@given(queries(), streams(), st.sampled_from(_SEARCHES))
+def test_compressed_matches_are_the_matches(query: EventQuery, stream: list[dict[str, Any]], search: str) -> None:
+    query = replace(query, non_overlap=False)
+    text = render(query).partition("RETURN")[0]
+    parsed = parse_sase_text(text, time_columns=("time", "id"), compressed=True)
+    try:
+        plan = local.plan_clause(parsed, _SCHEMA, search=search)
+    except UnsupportedError:
+        event("what is absent is compared")
+        assert any(component.negated for component in query.components)
+        return
+    batches = MatchTask(plan.scan)(local.sorted_rows(plan, stream, _SCHEMA).to_batches())
+    graphs = [read_graph(row, dict(plan.scan.outputs)) for batch in batches for row in batch.to_pylist()]
+    positives = [component for component in query.components if not component.negated]
+    listed = [tuple(match) for graph in graphs for match in decompressed(graph, positives)]
+    wanted = expected(query, stream)
+    event(f"{query.strategy.value}: {'some' if wanted else 'no'} matches")
+    assert sorted(listed) == sorted(wanted), text
+    assert [graph["matches"] for graph in graphs] == [
+        sum(match[-1][-1] == graph["events"][-2 if graph["parts"][-1] < 0 else -1]["id"] for match in wanted)
+        for graph in graphs
+    ]
+    taking_part = {
+        (part, event["id"])
+        for graph in graphs
+        for part, event in zip(graph["parts"], graph["events"], strict=True)
+        if event
+    }
+    assert taking_part == {(part, at) for match in wanted for part, ids in enumerate(match) for at in ids}
+
+
+def read_graph(row: dict[str, Any], outputs: dict[str, Output]) -> dict[str, Any]:
+    """What the worker says of a graph."""
+    return {output.what: row[name] for name, output in outputs.items() if isinstance(output, OfGraph)}
+
+
+def decompressed(graph: dict[str, Any], positives: list[Component]) -> list[list[tuple[int, ...]]]:
+    """The matches of a graph, by the function that Spark's workers run."""
+    names = [component.variable for component in positives]
+    nodes = [
+        {
+            name: None if part != number else [event["id"]] if positives[number].kleene else event["id"]
+            for number, name in enumerate(names)
+        }
+        for part, event in zip(graph["parts"], graph["events"], strict=True)
+    ]
+    edges = [{"source": s, "target": t} for s, t in zip(graph["sources"], graph["targets"], strict=True)]
+    types = [(c.variable, pa.list_(pa.int64()) if c.kleene else pa.int64()) for c in positives]
+    ends = pa.struct([("source", pa.int32()), ("target", pa.int32())])
+    batch = pa.record_batch(
+        [pa.array([1]), pa.array([nodes], pa.list_(pa.struct(types))), pa.array([edges], pa.list_(ends))],
+        ["row", "nodes", "edges"],
+    )
+    rows = [row for out in Decompress(("row",))(iter([batch])) for row in out.to_pylist()]
+    return [[tuple(row[c.variable]) if c.kleene else (row[c.variable],) for c in positives] for row in rows]

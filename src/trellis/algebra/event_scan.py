@@ -8,7 +8,7 @@ from enum import Enum
 from trellis.algebra.automaton import MatchScan
 from trellis.algebra.query import Selection
 
-__all__ = ["AbsenceSpec", "EdgeTests", "EventScan", "EventSearch", "PartSpec", "WordSpec"]
+__all__ = ["AbsenceSpec", "EdgeTests", "EventResult", "EventScan", "EventSearch", "PartSpec", "WordSpec"]
 
 
 class EventSearch(Enum):
@@ -20,6 +20,18 @@ class EventSearch(Enum):
     """Each run by itself, all of them at once."""
     ONE_AT_A_TIME = "one at a time"
     """Each run to its end before the next one: backtracking."""
+
+
+class EventResult(Enum):
+    """What is given of the matches."""
+
+    MATCHES = "matches"
+    COUNTS = "counts"
+    """For each event that ends matches, how many."""
+    GRAPHS = "graphs"
+    """For each event that ends matches, the graph of them."""
+    NOTHING = "nothing"
+    """The search alone, to measure it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +65,15 @@ class AbsenceSpec:
 
 @dataclass(frozen=True, slots=True)
 class WordSpec:
-    """A word that a run remembers: the states in which it counts, and of a row the slots that are read, or itself."""
+    """A word that a run remembers: the states in which it counts, and of a row the slots that are read, or itself.
+
+    `as_known`: it counts values, and only whether there are any matters.
+    """
 
     states: frozenset[int]
     slots: tuple[int, ...] = ()
     by_row: bool = False
+    as_known: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,3 +91,4 @@ class EventScan(MatchScan):
     non_overlapping: bool
     most_events: int
     search: EventSearch
+    result: EventResult = EventResult.MATCHES

@@ -29,7 +29,8 @@ class EventClauses:
 
     `variables` say which types of events each variable takes. All of `where` must hold; these conditions speak of
     variables and of their members. `same` are columns in which all events of a match agree. `most_events` bounds a
-    match by the events of its partition, the first and the last counted.
+    match by the events of its partition, the first and the last counted. `compressed` asks for the graph of all matches
+    that end at one event, instead of a row for each.
     """
 
     type: Name
@@ -39,6 +40,7 @@ class EventClauses:
     same: tuple[Name, ...] = ()
     most_events: int | None = None
     result_type: str = "Match"
+    compressed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

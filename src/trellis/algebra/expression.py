@@ -36,6 +36,7 @@ __all__ = [
     "MemberIndex",
     "Name",
     "Navigation",
+    "OfMatches",
     "Operator",
     "Pair",
     "Parameter",
@@ -234,6 +235,21 @@ class MatchNumber:
 
 
 @dataclass(frozen=True, slots=True)
+class OfMatches:
+    """What is known of all matches that end at one event; `what` is that of `algebra.scan.OfGraph`.
+
+    `event` is what the nodes of their graph hold.
+    """
+
+    what: str = "matches"
+    event: Call | None = None
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+    def __str__(self) -> str:
+        return "count(*)" if self.what == "matches" else f"{self.what} OF MATCHES"
+
+
+@dataclass(frozen=True, slots=True)
 class Column:
     """A column of the input (bound), perhaps a field inside it. `path` holds exact names."""
 
@@ -335,7 +351,9 @@ class SegmentCall:
         return f"[{self.function}({', '.join([*values, *(f'{number:g}' for number in self.constants)])})]"
 
 
-Leaf: TypeAlias = Literal | Name | Member | Star | Parameter | Classifier | MatchNumber | Column | ClassifierAt
+Leaf: TypeAlias = (
+    Literal | Name | Member | Star | Parameter | Classifier | MatchNumber | OfMatches | Column | ClassifierAt
+)
 """What nothing stands inside of."""
 
 Expression: TypeAlias = (

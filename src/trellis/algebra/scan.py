@@ -15,6 +15,7 @@ __all__ = [
     "ListAggregate",
     "Mark",
     "Number",
+    "OfGraph",
     "Output",
     "Present",
     "ProgramSpec",
@@ -102,8 +103,9 @@ class Mark:
     """Where a match of a slice stands, for the pass that decides between slices.
 
     `what` is `slice` (its number), `start` (its first row, counted in the slice), `next` (the row at which the search
-    goes on; below 0 it cannot), `rows` (how many rows the slice has without its halo) or `row` (the output row within
-    its match). Where the rows before each slice are counted, rows are counted in the series, as if it were one slice.
+    goes on; below 0 it cannot; of events, the last row), `rows` (how many rows the slice has without its halo) or `row`
+    (the output row within its match). Where the rows before each slice are counted, rows are counted in the series, as
+    if it were one slice.
     """
 
     what: str
@@ -134,4 +136,17 @@ class ListAggregate:
     final: bool
 
 
-Output: TypeAlias = Gather | Present | First | Label | Mark | Number | Value | ListAggregate
+@dataclass(frozen=True, slots=True)
+class OfGraph:
+    """Of all matches that end at one event, what their graph says.
+
+    `what` is `matches` (how many there are), `parts` (the component of each node, counted from 0; below 0 for a
+    choice), `events` (the value of `column` in each node, NULL for a choice), `sources` or `targets` (the nodes that
+    each edge leads from, and to).
+    """
+
+    what: str
+    column: str = ""
+
+
+Output: TypeAlias = Gather | Present | First | Label | Mark | Number | Value | ListAggregate | OfGraph

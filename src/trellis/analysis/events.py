@@ -15,7 +15,7 @@ from trellis.algebra.bound import BoundQuery
 from trellis.algebra.events import Component, EventClauses, components_of
 from trellis.algebra.expression import Expression, MemberIndex, text_literal
 from trellis.algebra.place import Place
-from trellis.algebra.query import Query, Selection
+from trellis.algebra.query import Query, Selection, Wanted
 from trellis.analysis.binding import Binder
 from trellis.analysis.schema import Schema
 from trellis.analysis.source import Source
@@ -106,6 +106,12 @@ class _EventBinder:
     def column(self, name: e.Name) -> e.Column:
         first, *rest = name.parts
         return e.Column((self.schema.require(first, name.span), *(part.text for part in rest)), span=name.span)
+
+    @property
+    def event(self) -> e.Call:
+        """An event with all of its columns."""
+        columns = tuple(piece for name in self.schema.names for piece in (text_literal(name), e.Column((name,))))
+        return e.Call("named_struct", columns)
 
     def component(self, identifier: e.Identifier) -> Component | None:
         name = identifier.text if identifier.quoted else identifier.text.upper()
@@ -246,6 +252,8 @@ class _EventBinder:
                         span=expression.span,
                     )
                 return self._final(path, component, index is MemberIndex.FIRST, expression.span)
+            case e.Aggregate(function="count", arguments=(e.Star(variable=None),), condition=None, distinct=False):
+                return e.OfMatches(span=expression.span)
             case e.Aggregate():
                 return self._aggregate(expression, final=True)
             case _:
@@ -334,13 +342,15 @@ def _measures(query: Query, events: EventClauses, binder: _EventBinder) -> tuple
         events.type.parts[0].text: text_literal(events.result_type),
         events.time.parts[0].text: end,
     }
+    if events.compressed:
+        return (*carried.items(), *_graph(query, events, binder))
     if query.measures:
         returned = {measure.name: binder.value(measure.expression) for measure in query.measures}
         _check_names(query)
+        _check_counted(query, tuple(returned.values()), last)
         names = {name.lower() for name in returned}
         return (*((name, value) for name, value in carried.items() if name.lower() not in names), *returned.items())
-    columns = tuple(piece for name in binder.schema.names for piece in (text_literal(name), e.Column((name,))))
-    whole = e.Call("named_struct", columns)
+    whole = binder.event
     listed: list[tuple[str, Expression]] = [("match_number", e.MatchNumber()), ("start_time", begin)]
     written = {variable.variable: variable.name for variable in events.variables}
     for component in binder.positives:
@@ -367,3 +377,51 @@ def _check_names(query: Query) -> None:
                 span=measure.span,
             )
         seen.add(measure.name.lower())
+
+
+def _graph(query: Query, events: EventClauses, binder: _EventBinder) -> Iterator[tuple[str, Expression]]:
+    """How many matches end at an event, and the graph of them.
+
+    A node is what a match would be of that event alone: so a match is the nodes of a way through the graph, put
+    together. A node without any event is a choice.
+    """
+    if query.measures:
+        raise BindingError(
+            "Compressed matches have no values of their own to return.",
+            cure="Leave out RETURN: trellis.decompress lists matches with all of their events.",
+            span=query.measures[0].span,
+        )
+    _check_all_wanted(query, "Compressed matches are all matches", None)
+    yield "matches", e.OfMatches()
+    written = {variable.variable: variable.name for variable in events.variables}
+    fields: list[str | Expression] = []
+    for number, component in enumerate(binder.positives):
+        value = "array(x)" if component.repeated else "x"
+        name = text_literal(written[component.variable])
+        fields += [", " if fields else "", name, f", CASE WHEN p = {number} THEN {value} END"]
+    pieces = (e.OfMatches("parts"), ", ", e.OfMatches("events", binder.event), ", (p, x) -> named_struct(", *fields)
+    yield "nodes", e.Raw(("zip_with(", *pieces, "))"))
+    ends = (e.OfMatches("sources"), ", ", e.OfMatches("targets"))
+    yield "edges", e.Raw(("zip_with(", *ends, ", (s, t) -> named_struct('source', s, 'target', t))"))
+
+
+def _check_counted(query: Query, returned: tuple[Expression, ...], last: Component) -> None:
+    """Where matches are counted, a row stands for all that end at one event: they have but this event in common."""
+    nodes = [node for value in returned for node in e.walk(value)]
+    counted = next((node for node in nodes if isinstance(node, e.OfMatches)), None)
+    if counted is None:
+        return
+    _check_all_wanted(query, "count(*) counts all matches", counted.span)
+    end = Place(frozenset({last.variable}), final=True)
+    for node in nodes:
+        if isinstance(node, e.BoundAggregate) or (isinstance(node, e.At) and node.place != end):
+            raise BindingError(
+                "count(*) counts the matches that end at one event, and they have only this event in common.",
+                cure=f"Return attributes of the last event ({last.variable}) beside it, or leave count(*) out.",
+                span=node.span,
+            )
+
+
+def _check_all_wanted(query: Query, what: str, span: Span | None) -> None:
+    if query.wanted is not Wanted.ALL:
+        raise BindingError(f"{what}, and OUTPUT NON_OVERLAP asks for some.", cure="Leave one of them out.", span=span)

@@ -13,7 +13,7 @@ from trellis.algebra.query import RowsPerMatch
 from trellis.errors import DataError, TrellisError
 from trellis.execution import loading
 from trellis.execution.chunks import Chunk
-from trellis.execution.rows.outputs import Found, Grown, write_outputs
+from trellis.execution.rows.outputs import Found, Graphs, Grown, write_outputs
 from trellis.kernels import opcodes as o
 from trellis.kernels.arrays import Conditions, Edges, Ints, Matched, Program, Slots, Starts, Work
 from trellis.kernels.expressions import evaluate_rows
@@ -58,6 +58,7 @@ class MatchReader(ABC):
         following: Ints,
         grown: Grown | None = None,
         before: Ints | None = None,
+        graphs: Graphs | None = None,
     ) -> Iterator[pa.RecordBatch]:
         """The output rows of matches; `before` are the matches of the same series that were given out earlier."""
         plan = self.plan
@@ -109,7 +110,7 @@ class MatchReader(ABC):
             )
             self.check(status, chunk)
         yield write_outputs(
-            plan, chunk, Found(matched, following, row, match, number, seen, index, label, whole, real, known)
+            plan, chunk, Found(matched, following, row, match, number, seen, index, label, whole, real, known, graphs)
         )
 
     def conditions(

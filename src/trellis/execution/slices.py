@@ -15,7 +15,7 @@ from trellis.execution.loading import load_starts, slice_numbers
 from trellis.kernels.arrays import Ints
 from trellis.kernels.slices import resolve_slices
 
-__all__ = ["MARKS", "ResolveTask", "marks_of", "match_mark", "row_marks"]
+__all__ = ["ENDS", "MARKS", "NumberTask", "ResolveTask", "marks_of", "match_mark", "row_marks"]
 
 # As many rows as no slice has.
 _ALL = 1 << 62
@@ -24,6 +24,12 @@ _SLICE, _START, _NEXT, _ROWS, _ROW = "__slice", "__start", "__next", "__rows", "
 _MATCH = "__match"
 MARKS = (_SLICE, _START, _MATCH, _ROW)
 """What `ResolveTask` expects its rows sorted by, after their keys."""
+_BEYOND = f"{_NEXT} >= {_ROWS}"
+ENDS = (f"{_SLICE} + IF({_BEYOND}, 1, 0)", f"{_NEXT} - IF({_BEYOND}, {_ROWS}, 0)")
+"""The slice in which a match of events ends, and its last row there; the halo of a slice is the beginning of the next.
+
+`NumberTask` expects its rows sorted by them, and then by `MARKS`.
+"""
 
 
 def match_mark(what: str, spec: SliceSpec, chunk: Chunk, series: Ints, starts: Ints, following: Ints) -> Ints:
@@ -97,6 +103,32 @@ class ResolveTask:
             keep = pa.array(numbered > 0)
             columns = [pa.array(numbered) if name in self.numbered else batch.column(name) for name in self.columns]
             yield pa.RecordBatch.from_arrays(columns, self.columns).filter(keep)
+
+
+class NumberTask:
+    """Numbers matches in the order in which they come. Workers run it."""
+
+    def __init__(self, keys: list[str], columns: list[str], numbered: list[str]) -> None:
+        self.keys, self.columns, self.numbered = keys, columns, numbered
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """The same rows, with their numbers within their series."""
+        before, last = 0, None
+        for batch in batches:
+            if batch.num_rows == 0:
+                continue
+            number = np.arange(1, batch.num_rows + 1)
+            begins = np.asarray(series_starts(batch, last, self.keys), np.int64)
+            # Where a series begins, its numbers do.
+            offset = np.zeros(batch.num_rows, np.int64)
+            offset[begins] = begins
+            offset = np.maximum.accumulate(offset)
+            carried = batch.num_rows if len(begins) == 0 else int(begins[0])
+            number = number - offset
+            number[:carried] += before
+            before, last = int(number[-1]), batch.slice(batch.num_rows - 1)
+            columns = [pa.array(number) if name in self.numbered else batch.column(name) for name in self.columns]
+            yield pa.RecordBatch.from_arrays(columns, self.columns)
 
 
 def _ints(batch: pa.RecordBatch, name: str) -> np.ndarray[tuple[int], np.dtype[np.int64]]:

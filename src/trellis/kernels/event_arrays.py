@@ -20,13 +20,14 @@ from trellis.kernels.arrays import (
     Ints,
     Places,
     Program,
+    Shorts,
     Slots,
     Stack,
     Track,
     Within,
 )
 
-__all__ = ["Absences", "Cells", "EventAutomaton", "EventMatches", "Registers", "Room", "Runs", "Step"]
+__all__ = ["Absences", "Cells", "EventAutomaton", "EventGraphs", "EventMatches", "Registers", "Room", "Runs", "Step"]
 
 
 class EventAutomaton(NamedTuple):
@@ -34,7 +35,8 @@ class EventAutomaton(NamedTuple):
 
     A test has two parts: `..._bit` is the number of a bit of the event alone, `..._program` that of a condition that
     reads what was taken before; -1 where there is none. `selection`, `merged` and `alone` (one run at a time) say how
-    to search; `one_by_one` asks for matches that do not overlap.
+    to search; `wanted` says what is written down of the matches that an event completes; `one_by_one` asks for matches
+    that do not overlap.
     """
 
     repeated: Bools
@@ -46,6 +48,7 @@ class EventAutomaton(NamedTuple):
     selection: int
     merged: bool
     alone: bool
+    wanted: int
     one_by_one: bool
 
 
@@ -65,25 +68,32 @@ class Registers(NamedTuple):
     """What a run remembers, in words: of each set of variables the first and the last row, of each aggregate its state.
 
     `live[state, word]` says whether conditions to come read it. `slots[word, :]` are the slots that they read in the
-    row (-1: no more): rows with equal values are the same. `by_row[word]`: the row itself counts. `reads_spread` says
-    of which aggregates the spread (or the row of the extreme) counts.
+    row (-1: no more): rows with equal values are the same. `by_row[word]`: the row itself counts. `as_known[word]`: it
+    only counts whether it is above 0. `reads_spread` says of which aggregates the spread (or the row of the extreme)
+    counts.
     """
 
     live: Bools
     slots: Ints
     by_row: Bools
+    as_known: Bools
     sets: int
     aggregates: int
     reads_spread: Bools
 
 
 class Runs(NamedTuple):
-    """Runs of one series; two such groups take turns. `start` is the last of the rows at which a run begins."""
+    """Runs of one series, in two groups that take turns: `state[group, run]`.
+
+    `start` is the last of the rows at which a run begins. Runs that may be equal are chained: `chain` is the one
+    before, -1 if there is none.
+    """
 
     state: Ints
     cell: Ints
     start: Ints
     key: Ints
+    chain: Ints
     words: Ints
 
 
@@ -109,17 +119,49 @@ class EventMatches(NamedTuple):
     owners: Ints
     begins: Ints
     rows: Ints
-    parts: Ints
+    parts: Shorts
     order: Ints
     spare: Ints
     spare_rows: Ints
-    spare_parts: Ints
+    spare_parts: Shorts
+
+
+class EventGraphs(NamedTuple):
+    """What ends at one event each: the number of matches, in two words, and perhaps the graph of them.
+
+    Graph `k` ends at the event `rows[k]` of the series `owners[k]`; `high[k]` is below 0 if there are too many matches
+    to count. Its nodes are `node_row` and `node_part` (-1: a choice) from `nodes[k]` to `nodes[k + 1]`, in an order in
+    which everything comes after what may stand before it; the last one is the end of all its matches. Its edges, from
+    `edges[k]` to `edges[k + 1]`, lead from the node `source` to the node `target`, counted within the graph.
+
+    The rest is room, a place for each cell: `state` says what is known of it, `number` is its node, and `paths` (high,
+    low) how many ways lead to it.
+    """
+
+    owners: Ints
+    rows: Ints
+    high: Ints
+    low: Ints
+    nodes: Ints
+    node_row: Ints
+    node_part: Ints
+    edges: Ints
+    source: Ints
+    target: Ints
+    state: Shorts
+    number: Ints
+    paths_high: Ints
+    paths_low: Ints
 
 
 class Step(NamedTuple):
-    """Everything that does not change while the events of a chunk are looked at."""
+    """Everything that does not change while the events of a chunk are looked at.
+
+    Matches of the series `k` begin before the row `stops[k]`: after it come rows of the next slice.
+    """
 
     automaton: EventAutomaton
+    stops: Ints
     absences: Absences
     conditions: Conditions
     program: Program
@@ -135,14 +177,17 @@ class Room(NamedTuple):
     """What every step writes to: the run under test as conditions read it, the interpreter, the graph, counters.
 
     `final` are the cells that the current event completes; `path_...` and `todo_...` are room to walk back from them.
+    `heads` and `stamps` find runs that may be equal: the first of a chain, and the step in which it was written.
     """
 
     track: Track
     stack: Stack
     cells: Cells
     final: Ints
+    heads: Ints
+    stamps: Ints
     path_row: Ints
-    path_part: Ints
+    path_part: Shorts
     todo_cell: Ints
     todo_depth: Ints
     progress: Ints

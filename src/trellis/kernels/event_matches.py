@@ -8,7 +8,7 @@ from trellis.kernels.event_arrays import EventMatches, Room, Step
 from trellis.kernels.expressions import evaluate
 from trellis.kernels.tracking import add_row
 
-__all__ = ["holds", "is_open", "write_matches"]
+__all__ = ["blocks", "holds", "is_open", "write_matches"]
 
 
 @inlined
@@ -20,6 +20,26 @@ def is_open(first: int, row: int, step: Step) -> bool:
     if not within.active:
         return True
     return bool(within.known[first] and within.known[row] and within.key[row] <= within.deadline[first])
+
+
+@inlined
+def blocks(number: int, left: int, right: int, first: int, last: int, step: Step) -> bool:
+    """Whether an event between two rows is one that must be absent, of a match from `first` to `last`.
+
+    As far as such events alone say: without the conditions that compare them with others.
+    """
+    after, before = step.absences.after[number], step.absences.before
+    if before[number, right] == before[number, left]:
+        return False
+    for row in range(left, right):
+        if before[number, row + 1] == before[number, row]:
+            continue
+        if after == len(step.automaton.repeated) - 1:
+            # Later ones are still further away.
+            return is_open(first, row, step)
+        if after >= 0 or is_open(row, last, step):
+            return True
+    return False
 
 
 @spliced
@@ -58,7 +78,7 @@ def write_matches(
         if room.status[0] != o.DONE:
             return 0
     given = progress[o.MATCHES] - before
-    if given > 1:
+    if not _are_in_order(before, given, matches):
         _put_in_order(before, given, matches)
     if given > 1 and step.automaton.one_by_one:
         given = 1
@@ -181,6 +201,14 @@ def _add(part: int, row: int, low: int, step: Step, room: Room) -> None:
     for number in range(step.registers.sets):
         track.counts[number] = min(track.counts[number], 2)
     add_row(part, row, low, low, step.slots, step.aggregates, track, room.status)
+
+
+@inlined
+def _are_in_order(before: int, given: int, matches: EventMatches) -> bool:
+    k = before + 1
+    while k < before + given and not _comes_first(k, k - 1, matches):
+        k += 1
+    return k >= before + given
 
 
 @inner

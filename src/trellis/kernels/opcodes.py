@@ -121,6 +121,8 @@ CONTIGUOUS, SKIP_NEXT_MATCH, SKIP_ANY = range(3)
 AGGREGATE_WORDS = 5
 # The tests of a run, in this order.
 TAKE, BEGIN, PROCEED = range(3)
+# What is written down of the matches that an event completes: nothing, all of them, how many there are, their graph.
+NOTHING, ALL_MATCHES, COUNTS, GRAPHS = range(4)
 # How far the search has come: counters.
 (
     AT_SERIES,
@@ -136,7 +138,10 @@ TAKE, BEGIN, PROCEED = range(3)
     USED,
     STEPS,
     MERGED,  # runs that were merged with others
+    STAMP,  # counts the steps of all series
+    NODES,
+    EDGES,
     COUNTERS,
-) = range(14)
+) = range(17)
 # What the search for events comes back for.
 FINISHED, MORE_RUNS, MORE_CELLS, MORE_MATCHES, FULL = range(5)

@@ -10,11 +10,15 @@ from __future__ import annotations
 from trellis.kernels import opcodes as o
 from trellis.kernels.arrays import Ints, Slots
 from trellis.kernels.compile import inlined, inner, kernel, spliced
-from trellis.kernels.event_arrays import Cells, EventMatches, Registers, Room, Runs, Step
+from trellis.kernels.event_arrays import Cells, EventGraphs, EventMatches, Registers, Room, Runs, Step
+from trellis.kernels.event_graphs import write_graph
 from trellis.kernels.event_matches import holds, is_open, write_matches
 from trellis.kernels.tracking import add_row
 
 __all__ = ["find_events", "find_events_alone"]
+
+# So many runs are compared one by one: that is faster than to hash them.
+_FEW = 8
 
 
 @inlined
@@ -83,7 +87,7 @@ def _key(state: int, words: Ints, registers: Registers, slots: Slots) -> int:
             continue
         row = words[word]
         if word >= 2 * registers.sets or registers.by_row[word] or row < 0:
-            key = _mix(key, row)
+            key = _mix(key, min(row, 1) if registers.as_known[word] else row)
             continue
         for number in range(registers.slots.shape[1]):
             slot = registers.slots[word, number]
@@ -100,6 +104,8 @@ def _same(state: int, left: Ints, right: Ints, registers: Registers, slots: Slot
         if not registers.live[state, word] or left[word] == right[word]:
             continue
         one, other = left[word], right[word]
+        if registers.as_known[word] and (one > 0) == (other > 0):
+            continue
         if word >= 2 * registers.sets or registers.by_row[word] or one < 0 or other < 0:
             return False
         for number in range(registers.slots.shape[1]):
@@ -126,45 +132,85 @@ def _new_cell(cells: Cells, progress: Ints, row: int, part: int, left: int, righ
     return int(cell)
 
 
-@inner
-def _add_run(runs: Runs, count: int, state: int, cell: int, start: int, step: Step, room: Room) -> int:
+@inlined
+def _add_run(runs: Runs, group: int, count: int, state: int, cell: int, start: int, step: Step, room: Room) -> int:
     """Add the run whose words stand at `count` already, or merge it with one that is there; how many there are then."""
-    words, progress = runs.words[count], room.progress
-    if step.automaton.merged:
-        key = _key(state, words, step.registers, step.slots)
-        runs.key[count] = key
-        for other in range(count):
-            if (
-                runs.key[other] == key
-                and runs.state[other] == state
-                and _same(state, runs.words[other], words, step.registers, step.slots)
-            ):
-                latest = max(runs.start[other], start)
-                at = progress[o.AT_ROW]
-                runs.cell[other] = _new_cell(room.cells, progress, -1, at, runs.cell[other], cell, latest)
-                runs.start[other] = latest
-                progress[o.MERGED] += 1
-                return count
-    runs.state[count] = state
-    runs.cell[count] = cell
-    runs.start[count] = start
+    if step.automaton.merged and count > 0:
+        other = _equal_run(runs, group, count, state, step, room)
+        if other >= 0:
+            progress = room.progress
+            latest = max(runs.start[group, other], start)
+            at = progress[o.AT_ROW]
+            runs.cell[group, other] = _new_cell(room.cells, progress, -1, at, runs.cell[group, other], cell, latest)
+            runs.start[group, other] = latest
+            progress[o.MERGED] += 1
+            return count
+    runs.state[group, count] = state
+    runs.cell[group, count] = cell
+    runs.start[group, count] = start
     return count + 1
 
 
-@spliced
-def _advance(row: int, low: int, high: int, runs: Runs, count: int, after: Runs, step: Step, room: Room) -> int:
-    """One step of all runs with an event: the runs `after` it, how many there are; what it completes is in `final`.
+@inlined
+def _equal_run(runs: Runs, group: int, count: int, state: int, step: Step, room: Room) -> int:
+    """A run that can be merged with the one that is about to be added, -1 if there is none. Many runs are hashed."""
+    if count < _FEW:
+        other = count - 1
+        while other >= 0 and not (
+            runs.state[group, other] == state
+            and _same(state, runs.words[group, other], runs.words[group, count], step.registers, step.slots)
+        ):
+            other -= 1
+        return other
+    if count == _FEW:
+        for other in range(_FEW):
+            _chain(
+                runs,
+                group,
+                other,
+                _key(runs.state[group, other], runs.words[group, other], step.registers, step.slots),
+                room,
+            )
+    key = _key(state, runs.words[group, count], step.registers, step.slots)
+    place = key & (len(room.heads) - 1)
+    other = room.heads[place] if room.stamps[place] == room.progress[o.STAMP] else -1
+    while other >= 0 and not (
+        runs.key[group, other] == key
+        and runs.state[group, other] == state
+        and _same(state, runs.words[group, other], runs.words[group, count], step.registers, step.slots)
+    ):
+        other = runs.chain[group, other]
+    if other < 0:
+        _chain(runs, group, count, key, room)
+    return int(other)
 
-    The last one is no run yet: the event may begin a match. (A run that is searched alone has begun already.)
+
+@inlined
+def _chain(runs: Runs, group: int, run: int, key: int, room: Room) -> None:
+    place, stamp = key & (len(room.heads) - 1), room.progress[o.STAMP]
+    runs.key[group, run] = key
+    runs.chain[group, run] = room.heads[place] if room.stamps[place] == stamp else -1
+    room.heads[place] = run
+    room.stamps[place] = stamp
+
+
+@spliced
+def _advance(
+    row: int, low: int, high: int, runs: Runs, group: int, count: int, fresh: int, step: Step, room: Room
+) -> int:
+    """One step of all runs of a group with an event, into the other group: how many are there then.
+
+    What it completes is in `final`. If `fresh` is 1, the last one is no run yet: the event may begin a match.
     """
     automaton, progress, track = step.automaton, room.progress, room.track
-    parts = len(automaton.repeated)
+    parts, after = len(automaton.repeated), 1 - group
     found = 0
     progress[o.FINALS] = 0
-    for k in range(count + (0 if automaton.alone and count > 0 else 1)):
+    progress[o.STAMP] += 1
+    for k in range(count + fresh):
         start, state, cell = row, 0, -1
         if k < count:
-            start, state, cell = runs.start[k], runs.state[k], runs.cell[k]
+            start, state, cell = runs.start[group, k], runs.state[group, k], runs.cell[group, k]
             if not is_open(start, row, step):
                 continue
         part = state >> 1
@@ -187,7 +233,7 @@ def _advance(row: int, low: int, high: int, runs: Runs, count: int, after: Runs,
             if passed and number >= 0:
                 if not loaded:
                     loaded = True
-                    _load(k < count, runs.words[k], step, room)
+                    _load(k < count, runs.words[group, k], step, room)
                 passed = holds(number, row, low, high, step, room)
             if test == o.TAKE:
                 goes_on = passed
@@ -201,15 +247,17 @@ def _advance(row: int, low: int, high: int, runs: Runs, count: int, after: Runs,
             if way == 0:
                 if not skips or k == count:
                     continue
-                for word in range(runs.words.shape[1]):
-                    after.words[found, word] = runs.words[k, word]
+                for word in range(runs.words.shape[2]):
+                    runs.words[after, found, word] = runs.words[group, k, word]
                 grown, grown_cell = state, cell
             else:
                 if not (goes_on if way == 1 else begins):
                     continue
                 taken = part if way == 1 else began
                 grown_cell = _new_cell(room.cells, progress, row, taken, cell, -1, start)
-                _load(k < count, runs.words[k], step, room)
+                if not loaded:
+                    _load(k < count, runs.words[group, k], step, room)
+                loaded = False
                 add_row(taken, row, low, low, step.slots, step.aggregates, track, room.status)
                 repeated = automaton.repeated[taken]
                 if taken == parts - 1:
@@ -220,15 +268,23 @@ def _advance(row: int, low: int, high: int, runs: Runs, count: int, after: Runs,
                     if not repeated:
                         continue
                 grown = 2 * taken + 1 if repeated else 2 * (taken + 1)
-                _store(after.words[found], step, room)
-            found = _add_run(after, found, grown, grown_cell, start, step, room)
+                _store(runs.words[after, found], step, room)
+            found = _add_run(runs, after, found, grown, grown_cell, start, step, room)
     return found
+
+
+@inlined
+def _close_window(row: int, step: Step, progress: Ints) -> None:
+    """Move on the first row at which a match may begin that goes on at `row`."""
+    while progress[o.OPEN] < row and not is_open(progress[o.OPEN], row, step):
+        progress[o.OPEN] += 1
 
 
 @inner
 def _forget_cells(row: int, step: Step, room: Room) -> int:
     """Move the cells down over those that no match to come can contain; how many there are left."""
     cells, progress = room.cells, room.progress
+    _close_window(row, step, progress)
     used = progress[o.CELLS] - progress[o.BASE]
     first = 0
     while first < used and (cells.row[first] if cells.row[first] >= 0 else cells.part[first]) < progress[o.OPEN]:
@@ -247,13 +303,21 @@ def _forget_cells(row: int, step: Step, room: Room) -> int:
 
 @kernel
 def find_events(
-    offsets: Ints, step: Step, one: Runs, other: Runs, room: Room, matches: EventMatches, budget: int, full: int
+    offsets: Ints,
+    step: Step,
+    runs: Runs,
+    room: Room,
+    matches: EventMatches,
+    graphs: EventGraphs,
+    budget: int,
+    full: int,
 ) -> int:
     """Search series after series, from where `room.progress` says; FINISHED, or what the search needs to go on.
 
-    FULL asks to take away the matches that were written.
+    FULL asks to take away what was written.
     """
     progress = room.progress
+    first_bit = step.automaton.begin_bit[0]
     while progress[o.AT_SERIES] < len(offsets) - 1:
         low, high = offsets[progress[o.AT_SERIES]], offsets[progress[o.AT_SERIES] + 1]
         if progress[o.AT_ROW] < 0:
@@ -263,24 +327,24 @@ def find_events(
             progress[o.CELLS] = 0
             progress[o.BASE] = 0
             progress[o.STEPS] = 0
+        stop = step.stops[progress[o.AT_SERIES]]
         while progress[o.AT_ROW] < high:
             row = progress[o.AT_ROW]
             if progress[o.IS_ADVANCED] == 0:
-                while progress[o.OPEN] < row and not is_open(progress[o.OPEN], row, step):
-                    progress[o.OPEN] += 1
                 count = progress[o.RUNS]
+                fresh = 1 if row < stop and (first_bit < 0 or step.conditions.bits[first_bit, row]) else 0
+                if count + fresh == 0:
+                    progress[o.AT_ROW] += 1
+                    continue
                 most = 3 * count + 2
-                if most > len(one.state):
+                if most > runs.state.shape[1]:
                     return o.MORE_RUNS
                 used = progress[o.CELLS] - progress[o.BASE]
                 if used + 2 * most > len(room.cells.row) and _forget_cells(row, step, room) + 2 * most > len(
                     room.cells.row
                 ):
                     return o.MORE_CELLS
-                runs, after = one, other
-                if progress[o.TURN] == 1:
-                    runs, after = other, one
-                progress[o.RUNS] = _advance(row, low, high, runs, count, after, step, room)
+                progress[o.RUNS] = _advance(row, low, high, runs, progress[o.TURN], count, fresh, step, room)
                 progress[o.TURN] = 1 - progress[o.TURN]
                 progress[o.IS_ADVANCED] = 1
                 progress[o.STEPS] += count + 1
@@ -289,8 +353,12 @@ def find_events(
                 if room.status[0] != o.DONE:
                     room.status[1] = row
                     return o.FINISHED
-            if progress[o.FINALS] > 0:
-                given = write_matches(progress[o.AT_SERIES], row, low, high, step, room, matches, budget)
+            if progress[o.FINALS] > 0 and step.automaton.wanted != o.NOTHING:
+                _close_window(row, step, progress)
+                if step.automaton.wanted == o.ALL_MATCHES:
+                    given = write_matches(progress[o.AT_SERIES], row, low, high, step, room, matches, budget)
+                else:
+                    given = write_graph(progress[o.AT_SERIES], row, low, high, step, room, graphs, budget)
                 if room.status[0] != o.DONE:
                     room.status[1] = row
                     return o.FINISHED
@@ -300,19 +368,27 @@ def find_events(
                     progress[o.RUNS] = 0
             progress[o.IS_ADVANCED] = 0
             progress[o.AT_ROW] += 1
-            if progress[o.USED] >= full:
+            if max(progress[o.USED], progress[o.MATCHES], progress[o.NODES], progress[o.EDGES]) >= full:
                 return o.FULL
         progress[o.AT_SERIES] += 1
         progress[o.AT_ROW] = -1
     return o.FINISHED
 
 
+@inlined
+def _copy_run(source: Runs, run: int, group: int, target: Runs, to_run: int, to_group: int) -> None:
+    target.state[to_group, to_run] = source.state[group, run]
+    target.cell[to_group, to_run] = source.cell[group, run]
+    target.start[to_group, to_run] = source.start[group, run]
+    for word in range(source.words.shape[2]):
+        target.words[to_group, to_run, word] = source.words[group, run, word]
+
+
 @kernel
 def find_events_alone(
     offsets: Ints,
     step: Step,
-    one: Runs,
-    other: Runs,
+    runs: Runs,
     waiting: Runs,
     next_row: Ints,
     mark: Ints,
@@ -335,20 +411,20 @@ def find_events_alone(
             progress[o.STEPS] = 0
         while progress[o.AT_ROW] < high:
             begun = progress[o.RUNS]
-            if begun + 3 > len(waiting.state) or progress[o.CELLS] + 6 > len(room.cells.row):
+            if begun + 3 > waiting.state.shape[1] or progress[o.CELLS] + 6 > len(room.cells.row):
                 return o.MORE_RUNS
             row, count = progress[o.AT_ROW], 0
             if begun > 0:
                 last = begun - 1
                 row, count = next_row[last], 1
-                one.state[0], one.cell[0], one.start[0] = waiting.state[last], waiting.cell[last], waiting.start[last]
-                for word in range(one.words.shape[1]):
-                    one.words[0, word] = waiting.words[last, word]
+                _copy_run(waiting, last, 0, runs, 0, 0)
                 # What later runs took is not needed any more.
                 progress[o.CELLS] = mark[last]
                 progress[o.RUNS] = last
             progress[o.OPEN] = progress[o.AT_ROW]
-            found = _advance(row, low, high, one, count, other, step, room)
+            # A run that is searched alone has begun already.
+            fresh = 1 if count == 0 and row < step.stops[progress[o.AT_SERIES]] else 0
+            found = _advance(row, low, high, runs, 0, count, fresh, step, room)
             progress[o.STEPS] += 1
             given = 0
             if progress[o.FINALS] > 0 and room.status[0] == o.DONE:
@@ -363,13 +439,7 @@ def find_events_alone(
             if row + 1 < high:
                 for k in range(found):
                     at = progress[o.RUNS]
-                    waiting.state[at], waiting.cell[at], waiting.start[at] = (
-                        other.state[k],
-                        other.cell[k],
-                        other.start[k],
-                    )
-                    for word in range(one.words.shape[1]):
-                        waiting.words[at, word] = other.words[k, word]
+                    _copy_run(runs, k, 1, waiting, at, 0)
                     next_row[at] = row + 1
                     mark[at] = progress[o.CELLS]
                     progress[o.RUNS] += 1

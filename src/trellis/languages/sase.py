@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 
 from trellis.algebra.events import EventClauses, EventVariable
 from trellis.algebra.expression import Expression, Identifier, Literal, Member, Name, Operator, text_literal
@@ -48,6 +49,7 @@ class _Typed:
 class _Parts:
     """What has been read of a query so far."""
 
+    known_types: frozenset[str] | None = None
     components: list[_Typed] = field(default_factory=list)
     selection: Selection = Selection.SKIP_TILL_NEXT_MATCH
     where: list[Expression] = field(default_factory=list)
@@ -59,8 +61,17 @@ class _Parts:
     wanted: Wanted = Wanted.ALL
 
 
-def parse_sase_text(text: str, type_column: str = "type", time_columns: tuple[str, ...] = ("time",)) -> Query:
+def parse_sase_text(
+    text: str,
+    type_column: str = "type",
+    time_columns: tuple[str, ...] = ("time",),
+    *,
+    types: frozenset[str] | None = None,
+    compressed: bool = False,
+) -> Query:
     """The query that a SASE+ text says. The first of `time_columns` is the time, others put equal times in order.
+
+    If `types` are given, there are no other types of events.
 
     Examples
     --------
@@ -73,7 +84,7 @@ def parse_sase_text(text: str, type_column: str = "type", time_columns: tuple[st
     """
     with attach_text(text):
         cursor = cursor_over(text)
-        parts = _Parts()
+        parts = _Parts(known_types=types)
         _pattern(cursor, parts)
         if cursor.accept("WHERE"):
             _where(cursor, parts)
@@ -84,7 +95,7 @@ def parse_sase_text(text: str, type_column: str = "type", time_columns: tuple[st
         if cursor.accept("OUTPUT"):
             _output(cursor, parts)
         cursor.expect_end("WHERE, WITHIN, RETURN, OUTPUT or the end of the query")
-        return _query(parts, _column(type_column), tuple(map(_column, time_columns)))
+        return _query(parts, _column(type_column), tuple(map(_column, time_columns)), compressed)
 
 
 def is_sase(text: str) -> bool:
@@ -97,7 +108,7 @@ def _column(name: str) -> Name:
     return Name((Identifier(name, quoted=True),))
 
 
-def _query(parts: _Parts, type_column: Name, time_columns: tuple[Name, ...]) -> Query:
+def _query(parts: _Parts, type_column: Name, time_columns: tuple[Name, ...], compressed: bool) -> Query:
     patterns = tuple(component.pattern for component in parts.components)
     events = EventClauses(
         type=type_column,
@@ -107,6 +118,7 @@ def _query(parts: _Parts, type_column: Name, time_columns: tuple[Name, ...]) -> 
         same=tuple(parts.same),
         most_events=parts.most_events,
         result_type=parts.result_type,
+        compressed=compressed,
     )
     return Query(
         pattern=patterns[0] if len(patterns) == 1 else Concat(patterns),
@@ -138,7 +150,7 @@ def _pattern(cursor: Cursor, parts: _Parts) -> None:
         cursor.fail("SEQ", cure="A pattern is a sequence: `PATTERN SEQ(Order o, Payment p)`.")
     cursor.expect_symbol("(")
     while not parts.components or cursor.accept_symbol(","):
-        parts.components.append(_component(cursor))
+        parts.components.append(_component(cursor, parts))
     cursor.expect_symbol(")", "`,` or `)`")
     span = cursor.since(start)
     seen: set[str] = set()
@@ -159,12 +171,12 @@ def _pattern(cursor: Cursor, parts: _Parts) -> None:
     cursor.repeated = frozenset(seen)
 
 
-def _component(cursor: Cursor) -> _Typed:
+def _component(cursor: Cursor, parts: _Parts) -> _Typed:
     start = cursor.span
     absent = cursor.accept_symbol("~") or cursor.accept_symbol("!")
     if absent:
         cursor.expect_symbol("(", "`(` and the component that must not occur")
-    types = _types(cursor)
+    types = _types(cursor, parts)
     plus = cursor.span
     repeated = cursor.accept_symbol("+")
     if cursor.symbol() in ("*", "?"):
@@ -190,17 +202,33 @@ def _component(cursor: Cursor) -> _Typed:
     return _Typed(name.variable, name.identifier.text, types, repeated, absent, cursor.since(start))
 
 
-def _types(cursor: Cursor) -> tuple[str, ...]:
+def _types(cursor: Cursor, parts: _Parts) -> tuple[str, ...]:
     """`Shelf`, `(Shelf | Exit)` or `ANY(Shelf, Exit)`."""
     listed = cursor.at_words("ANY") and cursor.symbol(1) == "("
     if not listed and cursor.symbol() != "(":
-        return (cursor.expect_name("the type of an event").identifier.text,)
+        return (_type(cursor, parts),)
     cursor.read(2 if listed else 1)
-    names = [cursor.expect_name("the type of an event").identifier.text]
+    names = [_type(cursor, parts)]
     while cursor.accept_symbol("," if listed else "|"):
-        names.append(cursor.expect_name("the type of an event").identifier.text)
+        names.append(_type(cursor, parts))
     cursor.expect_symbol(")", "`,` or `)`" if listed else "`|` or `)`")
     return tuple(dict.fromkeys(names))
+
+
+def _type(cursor: Cursor, parts: _Parts) -> str:
+    name = cursor.expect_name("the type of an event")
+    text, known = name.identifier.text, parts.known_types
+    if known is not None and text not in known:
+        near = get_close_matches(text, sorted(known), 1) or [
+            one for one in sorted(known) if one.lower() == text.lower()
+        ]
+        listed = ", ".join(sorted(known)[:10]) + (", ..." if len(known) > 10 else "")
+        raise BindingError(
+            f"There are no events of the type {text}.",
+            cure=f"Did you mean {near[0]}?" if near else f"The types are {listed}.",
+            span=name.span,
+        )
+    return text
 
 
 # -------------------------------------------------------------------------------------------------------------- WHERE

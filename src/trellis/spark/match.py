@@ -10,7 +10,9 @@ from pyspark.sql.types import (
     ArrayType,
     BooleanType,
     DataType,
+    DecimalType,
     DoubleType,
+    IntegerType,
     LongType,
     StringType,
     StructField,
@@ -19,7 +21,7 @@ from pyspark.sql.types import (
 
 from trellis.algebra.automaton import MatchScan
 from trellis.algebra.plan import Scan
-from trellis.algebra.scan import First, Gather, Label, ListAggregate, Mark, Number, Output, Present, Value
+from trellis.algebra.scan import First, Gather, Label, ListAggregate, Mark, Number, OfGraph, Output, Present, Value
 from trellis.algebra.segments import SegmentScan
 from trellis.execution.slices import marks_of
 from trellis.execution.task import MatchTask
@@ -73,3 +75,7 @@ def _type(output: Output, scan: Scan, types: dict[str, DataType]) -> DataType:
             return types[columns[0]]
         case ListAggregate(columns=columns):
             return ArrayType(types[columns[0]])
+        case OfGraph(what="matches"):
+            return DecimalType(38, 0)
+        case OfGraph(column=column):
+            return ArrayType(types[column] if column else IntegerType())

@@ -10,7 +10,7 @@ from trellis.algebra.event_scan import EventScan
 from trellis.algebra.plan import Scan
 from trellis.algebra.prefilter import Scale, Slices
 from trellis.algebra.scan import Number, SliceSpec
-from trellis.execution.slices import MARKS, ResolveTask, marks_of
+from trellis.execution.slices import ENDS, MARKS, NumberTask, ResolveTask, marks_of
 from trellis.spark.prefilter import units_of
 
 __all__ = ["add_slices", "lateness", "resolve"]
@@ -51,11 +51,13 @@ def resolve(matched: DataFrame, scan: Scan) -> DataFrame:
     """The matches that a search through the whole series finds, with their numbers."""
     keys = [f"__key{number}" for number in range(len(scan.keys) - 1)]
     together = matched.repartition(*keys) if keys else matched.repartition(1)
-    ordered = together.sortWithinPartitions(*keys, *MARKS)
     marks = {name for name, _ in marks_of(scan)}
     schema = StructType([field for field in matched.schema if field.name not in marks])
-    assert not isinstance(scan, EventScan), "events are never resolved between slices"
+    numbered = [name for name, output in scan.outputs if isinstance(output, Number) and name not in marks]
+    if isinstance(scan, EventScan):
+        ordered = together.sortWithinPartitions(*keys, *map(F.expr, ENDS), *MARKS)
+        return ordered.mapInArrow(NumberTask(keys, schema.names, numbered), schema)
+    ordered = together.sortWithinPartitions(*keys, *MARKS)
     targets = scan.skip_to if isinstance(scan.skip_to, str) else "|".join(sorted(scan.skip_to))
     skip = f"AFTER MATCH {scan.skip.value} {targets}".rstrip()
-    numbered = [name for name, output in scan.outputs if isinstance(output, Number) and name not in marks]
     return ordered.mapInArrow(ResolveTask(keys, schema.names, numbered, skip), schema)

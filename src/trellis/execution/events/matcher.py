@@ -7,15 +7,18 @@ from collections.abc import Iterator
 import numpy as np
 import pyarrow as pa
 
-from trellis.algebra.event_scan import EdgeTests, EventScan, EventSearch
+from trellis.algebra.event_scan import EdgeTests, EventResult, EventScan, EventSearch
 from trellis.algebra.query import Selection
 from trellis.errors import ResourceError, TrellisError
 from trellis.execution import loading
 from trellis.execution.chunks import Chunk
+from trellis.execution.events.found import count_matches, put_in_order, read_graphs, read_matches
 from trellis.execution.match_reader import MatchReader
+from trellis.execution.rows.outputs import Graphs
 from trellis.kernels import opcodes as o
 from trellis.kernels.arrays import Conditions, Ints, Matched
-from trellis.kernels.event_arrays import Absences, Cells, EventAutomaton, EventMatches, Registers, Room, Runs, Step
+from trellis.kernels.event_arrays import Absences, EventAutomaton, Registers, Room, Step
+from trellis.kernels.event_room import longer_runs, more_cells, more_runs, new_graphs, new_matches, new_room, new_runs
 from trellis.kernels.room import new_track, new_work
 from trellis.kernels.runs import find_events, find_events_alone
 from trellis.kernels.wide import has_wide
@@ -28,8 +31,16 @@ _SELECTIONS = {
     Selection.SKIP_TILL_NEXT_MATCH: o.SKIP_NEXT_MATCH,
     Selection.SKIP_TILL_ANY_MATCH: o.SKIP_ANY,
 }
+_WANTED = {
+    EventResult.NOTHING: o.NOTHING,
+    EventResult.MATCHES: o.ALL_MATCHES,
+    EventResult.COUNTS: o.COUNTS,
+    EventResult.GRAPHS: o.GRAPHS,
+}
 # Rows of matches that are written before they are handed on.
 _FULL = 1 << 20
+# Runs that there is room for at first: a power of two.
+_RUNS = 64
 
 
 class EventMatcher(MatchReader):
@@ -51,6 +62,7 @@ class EventMatcher(MatchReader):
                 len(words), longest
             ),
             np.array([word.by_row for word in words], np.bool_),
+            np.array([word.as_known for word in words], np.bool_),
             len(plan.sets),
             len(plan.aggregates),
             np.array([_reads_spread(spec.kind, spec.second) for spec in plan.aggregates], np.bool_),
@@ -60,26 +72,31 @@ class EventMatcher(MatchReader):
         """The output rows of a chunk."""
         dictionary = self.dictionary(chunk)
         owner, given = -1, 0
-        for matched in self.find(chunk, dictionary):
+        for matched, graphs in self.find(chunk, dictionary):
             before = np.where(matched.owners == owner, given, 0)
-            yield from self.measure(chunk, dictionary, matched, matched.starts, before=before)
+            ends = matched.rows[matched.begins[1:] - 1]
+            yield from self.measure(chunk, dictionary, matched, ends, before=before, graphs=graphs)
             last = int(matched.owners[-1])
             given = int(np.count_nonzero(matched.owners == last)) + (given if last == owner else 0)
             owner = last
 
-    def find(self, chunk: Chunk, dictionary: loading.Dictionary | None) -> Iterator[Matched]:
-        """The matches of a chunk, some at a time."""
+    def find(self, chunk: Chunk, dictionary: loading.Dictionary | None) -> Iterator[tuple[Matched, Graphs | None]]:
+        """The matches of a chunk, some at a time; they are gone when more are asked for.
+
+        Where only their number or their graph is wanted, a match is the event that ends them.
+        """
         plan = self.plan
         status = np.zeros(3, np.int64)
         slots = loading.load_slots(chunk, plan.slots, dictionary)
         program = self.program(dictionary)
         longest = int(np.diff(chunk.offsets).max())
         work = new_work(longest, 1, 1, plan.program.depth, True, False, self.wide)
-        origins, edges = loading.load_starts(chunk, None), loading.load_edges(plan, chunk, (), ())
-        conditions = self.conditions(chunk, slots, program, work, status, origins, edges)
+        whole, edges = loading.load_starts(chunk, None), loading.load_edges(plan, chunk, (), ())
+        conditions = self.conditions(chunk, slots, program, work, status, whole, edges)
         self.check(status, chunk)
         step = Step(
             self._automaton(conditions),
+            loading.load_starts(chunk, plan.slices).ends,
             self._absences(conditions, chunk.table.num_rows),
             conditions,
             program,
@@ -93,69 +110,65 @@ class EventMatcher(MatchReader):
         # Of each set the first row, the last one, and one that is added; labels need room for all.
         track = new_track(self.member, len(plan.aggregates), 3, True, wide=self.wide_sums)
         track = track._replace(label=np.empty(longest, np.int32))
-        cell = np.zeros(1, np.float64)
-        progress = np.zeros(o.COUNTERS, np.int64)
-        progress[o.AT_ROW] = -1
-        one, other = (_new_runs(64, len(plan.words)) for _ in range(2))
-        room = Room(
-            track,
-            work.stack,
-            _new_cells(1024),
-            np.empty(64, np.int64),
-            np.empty(longest, np.int64),
-            np.empty(longest, np.int64),
-            np.empty(1024, np.int64),
-            np.empty(1024, np.int64),
-            progress,
-            cell,
-            cell.view(np.int64),
-            status,
-        )
+        room = new_room(track, work.stack, status, longest, _RUNS)
         if plan.search is EventSearch.ONE_AT_A_TIME:
-            yield from self._find_alone(chunk, step, room)
-            return
-        matches = _new_matches(1024)
+            found = self._find_alone(chunk, step, room)
+        else:
+            found = self._find(chunk, step, room)
+        for matched, graphs in found:
+            yield count_matches(matched) if graphs is None and plan.result is EventResult.COUNTS else (matched, graphs)
+
+    def _find(self, chunk: Chunk, step: Step, room: Room) -> Iterator[tuple[Matched, Graphs | None]]:
+        progress, listed = room.progress, step.automaton.wanted == o.ALL_MATCHES
+        runs = new_runs(_RUNS, len(self.plan.words))
+        matches = new_matches(1024 if listed else 0)
+        graphs = new_graphs(1, 0, 0) if listed else new_graphs(1024, 1024, len(room.cells.row))
         while True:
-            outcome = find_events(chunk.offsets, step, one, other, room, matches, plan.budget, _FULL)
-            self.check(status, chunk)
+            outcome = find_events(chunk.offsets, step, runs, room, matches, graphs, self.plan.budget, _FULL)
+            self.check(room.status, chunk)
             match outcome:
                 case o.MORE_RUNS:
-                    one, other = (_longer(runs) for runs in (one, other))
-                    room = room._replace(final=np.empty(len(one.state), np.int64))
+                    runs, room = longer_runs(runs), more_runs(room)
                 case o.MORE_CELLS:
-                    room = _more_cells(room)
+                    room = more_cells(room)
                 case o.MORE_MATCHES if progress[o.MATCHES] == 0:
-                    matches = _new_matches(2 * len(matches.rows))
+                    if listed:
+                        matches = new_matches(2 * len(matches.rows))
+                    else:
+                        graphs = new_graphs(1024, 2 * len(graphs.node_row), len(room.cells.row))
                 case _:
                     if progress[o.MATCHES]:
-                        yield _matched(matches, progress)
-                        progress[o.MATCHES] = progress[o.USED] = 0
+                        if listed:
+                            yield read_matches(matches, progress), None
+                        else:
+                            yield read_graphs(graphs, progress, len(self.plan.parts) - 1)
+                        progress[o.MATCHES] = progress[o.USED] = progress[o.NODES] = progress[o.EDGES] = 0
                     if outcome == o.FINISHED:
                         return
 
-    def _find_alone(self, chunk: Chunk, step: Step, room: Room) -> Iterator[Matched]:
+    def _find_alone(self, chunk: Chunk, step: Step, room: Room) -> Iterator[tuple[Matched, Graphs | None]]:
         """One run after the other; all matches are held, and put in order at the end."""
         progress, words = room.progress, len(self.plan.words)
-        one, other, waiting = _new_runs(4, words), _new_runs(4, words), _new_runs(64, words)
+        runs, waiting = new_runs(4, words), new_runs(64, words)
         numbers = np.empty((2, 64), np.int64)
-        matches = _new_matches(1 << 16)
+        matches = new_matches(1 << 16)
         while True:
             outcome = find_events_alone(
-                chunk.offsets, step, one, other, waiting, numbers[0], numbers[1], room, matches, self.plan.budget
+                chunk.offsets, step, runs, waiting, numbers[0], numbers[1], room, matches, self.plan.budget
             )
             self.check(room.status, chunk)
             if outcome == o.FINISHED:
                 break
             if outcome == o.MORE_RUNS:
-                room, waiting = _more_cells(room), _longer(waiting)
+                room, waiting = more_cells(room), longer_runs(waiting)
                 numbers = np.concatenate([numbers, np.empty_like(numbers)], axis=1)
             else:
                 # The step was half done: begin anew.
-                matches = _new_matches(4 * len(matches.rows))
+                matches = new_matches(4 * len(matches.rows))
                 progress[:] = 0
                 progress[o.AT_ROW] = -1
         if progress[o.MATCHES]:
-            yield _in_order(_matched(matches, progress))
+            yield put_in_order(read_matches(matches, progress)), None
 
     def _automaton(self, conditions: Conditions) -> EventAutomaton:
         plan = self.plan
@@ -170,8 +183,15 @@ class EventMatcher(MatchReader):
             _SELECTIONS[plan.selection],
             plan.search is EventSearch.MERGED,
             plan.search is EventSearch.ONE_AT_A_TIME,
+            self._wanted(),
             plan.non_overlapping,
         )
+
+    def _wanted(self) -> int:
+        """What the kernel writes down; where it cannot count matches without a list, they are counted in the list."""
+        plan = self.plan
+        listed = plan.search is EventSearch.ONE_AT_A_TIME or any(one.tests.before >= 0 for one in plan.absences)
+        return o.ALL_MATCHES if plan.result is EventResult.COUNTS and listed else _WANTED[plan.result]
 
     def _absences(self, conditions: Conditions, rows: int) -> Absences:
         absences = self.plan.absences
@@ -199,26 +219,6 @@ class EventMatcher(MatchReader):
         return self.failure(kind, where)
 
 
-def _in_order(matched: Matched) -> Matched:
-    """The matches as the other searches give them: by their last row, then by all of their rows."""
-    begins = matched.begins
-    keys = [
-        (matched.rows[end - 1], tuple(matched.rows[begin:end]), tuple(-matched.variables[begin:end]))
-        for begin, end in zip(begins[:-1].tolist(), begins[1:].tolist(), strict=True)
-    ]
-    order = np.array(sorted(range(len(keys)), key=keys.__getitem__), np.int64)
-    lengths = np.diff(begins)[order]
-    places = np.concatenate([np.arange(begins[k], begins[k + 1]) for k in order])
-    return Matched(
-        matched.starts[order],
-        matched.owners[order],
-        np.append(0, np.cumsum(lengths)),
-        matched.rows[places],
-        matched.variables[places],
-        matched.shown,
-    )
-
-
 def _reads_spread(kind: int, second: tuple[int, ...]) -> bool:
     return o.VAR_SAMP <= kind <= o.STDDEV_POP or any(slot >= 0 for slot in second)
 
@@ -229,41 +229,3 @@ def _bits(tests: list[EdgeTests], conditions: Conditions) -> Ints:
 
 def _programs(tests: list[EdgeTests]) -> Ints:
     return np.array([one.before for one in tests], np.int64)
-
-
-def _new_runs(count: int, words: int) -> Runs:
-    state, cell, start, key = (np.empty(count, np.int64) for _ in range(4))
-    return Runs(state, cell, start, key, np.empty((count, words), np.int64))
-
-
-def _longer(runs: Runs) -> Runs:
-    return Runs(*(np.concatenate([array, np.empty_like(array)]) for array in runs))
-
-
-def _new_cells(count: int) -> Cells:
-    return Cells(*(np.empty(count, np.int64) for _ in range(5)))
-
-
-def _more_cells(room: Room) -> Room:
-    cells = Cells(*(np.concatenate([array, np.empty_like(array)]) for array in room.cells))
-    todo = np.empty(len(cells.row), np.int64)
-    return room._replace(cells=cells, todo_cell=todo, todo_depth=np.empty_like(todo))
-
-
-def _new_matches(rows: int) -> EventMatches:
-    arrays = (np.empty(rows + 1, np.int64) for _ in range(8))
-    return EventMatches(*arrays)
-
-
-def _matched(matches: EventMatches, progress: Ints) -> Matched:
-    count, used = int(progress[o.MATCHES]), int(progress[o.USED])
-    rows = matches.rows[:used].copy()
-    begins = matches.begins[: count + 1].copy()
-    return Matched(
-        rows[begins[:-1]],
-        matches.owners[:count].copy(),
-        begins,
-        rows,
-        matches.parts[:used].astype(np.int32),
-        np.ones(used, np.bool_),
-    )

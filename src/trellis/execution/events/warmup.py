@@ -10,6 +10,7 @@ from trellis.algebra.place import Place
 from trellis.algebra.query import RowsPerMatch, Selection
 from trellis.algebra.scan import ProgramSpec, SlotSource
 from trellis.execution.chunks import read_chunks
+from trellis.execution.events.decompress import Decompress
 from trellis.execution.events.matcher import EventMatcher
 from trellis.kernels import opcodes as o
 
@@ -21,6 +22,10 @@ def compile_events() -> None:
     batch = pa.record_batch({"k": [1, 1, 2], "v": [1, 2, 3], "b": [True, True, True]})
     chunk = next(read_chunks(iter([batch]), ("k",), 10))
     list(EventMatcher(_plan()).find(chunk, None))
+    node = pa.struct([("a", pa.int64())])
+    end = pa.struct([("source", pa.int32()), ("target", pa.int32())])
+    graph = {"nodes": pa.array([[{"a": 1}]], pa.list_(node)), "edges": pa.array([[]], pa.list_(end))}
+    list(Decompress(())(iter([pa.record_batch(graph)])))
 
 
 def _plan() -> EventScan:

@@ -9,19 +9,36 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from trellis.algebra.automaton import MatchScan
-from trellis.algebra.scan import First, Gather, Label, ListAggregate, Mark, Number, Output, Present, Value
+from trellis.algebra.scan import First, Gather, Label, ListAggregate, Mark, Number, OfGraph, Output, Present, Value
 from trellis.execution.chunks import Chunk
 from trellis.execution.slices import match_mark, row_marks
 from trellis.kernels import opcodes as o
 from trellis.kernels.arrays import Bools, Floats, Ints, Matched, Shorts
 from trellis.kernels.measures import list_rows
 
-__all__ = ["Found", "Grown", "take_rows", "write_outputs"]
+__all__ = ["Found", "Graphs", "Grown", "take_rows", "write_outputs"]
+
+
+@dataclass(frozen=True, slots=True)
+class Graphs:
+    """Of each output row the number of matches in two words, and their graph; see `kernels.event_arrays`."""
+
+    high: Ints
+    low: Ints
+    nodes: Ints
+    node_row: Ints
+    node_part: Ints
+    edges: Ints
+    source: Ints
+    target: Ints
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The matches of a chunk (`matched`, and where the search goes on after each), and its output rows (the rest)."""
+    """The matches of a chunk (`matched`, and where the search goes on after each), and its output rows (the rest).
+
+    `graphs` are there if an output row stands for all matches that end at one event.
+    """
 
     matched: Matched
     following: Ints
@@ -34,6 +51,7 @@ class Found:
     whole: Ints
     real: Floats
     known: Bools
+    graphs: Graphs | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +105,9 @@ def _column(output: Output, plan: MatchScan, chunk: Chunk, found: Found) -> pa.A
             return _choose(chunk, columns, rows, found.real[number].astype(np.int64))
         case ListAggregate():
             return _list(output, plan, chunk, found)
+        case OfGraph(what=what, column=name):
+            assert found.graphs is not None
+            return _of_graph(what, chunk.column(name) if name else None, found.graphs)
 
 
 def _mark(what: str, plan: MatchScan, chunk: Chunk, found: Found) -> pa.Array:
@@ -118,6 +139,29 @@ def _list(output: ListAggregate, plan: MatchScan, chunk: Chunk, found: Found) ->
             break
         room = used
     values = _choose(chunk, output.columns, rows[:used], labels[:used])
+    return _lists(offsets, values)
+
+
+def _of_graph(what: str, column: pa.Array | None, graphs: Graphs) -> pa.Array:
+    match what:
+        case "matches":
+            # The bytes of decimals are the two words, the lower one first.
+            words = np.ascontiguousarray(np.stack([graphs.low, graphs.high], axis=1))
+            known = np.packbits(graphs.high >= 0, bitorder="little")
+            buffers = [pa.py_buffer(known), pa.py_buffer(words)]
+            return pa.Array.from_buffers(pa.decimal128(38, 0), len(words), buffers)
+        case "parts":
+            return _lists(graphs.nodes, pa.array(graphs.node_part.astype(np.int32)))
+        case "events":
+            assert column is not None
+            return _lists(graphs.nodes, take_rows(column, graphs.node_row))
+        case "sources":
+            return _lists(graphs.edges, pa.array(graphs.source.astype(np.int32)))
+        case _:
+            return _lists(graphs.edges, pa.array(graphs.target.astype(np.int32)))
+
+
+def _lists(offsets: Ints, values: pa.Array) -> pa.Array:
     return pa.ListArray.from_arrays(pa.array(offsets.astype(np.int32)), values)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from trellis.algebra.event_scan import EventScan, EventSearch
+from trellis.algebra.event_scan import EventResult, EventScan, EventSearch
 
 __all__ = ["search", "summary"]
 
@@ -12,11 +12,18 @@ _SEARCHES = {
     EventSearch.ONE_AT_A_TIME: "one run after the other",
 }
 
+_RESULTS = {
+    EventResult.MATCHES: "all matches",
+    EventResult.COUNTS: "the number of matches that end at each event",
+    EventResult.GRAPHS: "the graph of all matches that end at each event",
+    EventResult.NOTHING: "no matches",
+}
+
 
 def summary(scan: EventScan) -> str:
     """How large the automaton is, and what it is asked for."""
     states = len(scan.parts) + sum(part.repeated for part in scan.parts) + 1
-    wanted = "matches that do not overlap" if scan.non_overlapping else "all matches"
+    wanted = "matches that do not overlap" if scan.non_overlapping else _RESULTS[scan.result]
     return (
         f"{states} states, {len(scan.variables)} variables, {len(scan.slots)} slots, {scan.selection.value}, {wanted}"
     )

@@ -7,17 +7,19 @@ from dataclasses import dataclass, field, replace
 
 from trellis.algebra import expression as e
 from trellis.algebra.bound import BoundQuery
-from trellis.algebra.event_scan import AbsenceSpec, EdgeTests, EventScan, EventSearch, PartSpec
+from trellis.algebra.event_scan import AbsenceSpec, EdgeTests, EventResult, EventScan, EventSearch, PartSpec
 from trellis.algebra.events import components_of
 from trellis.algebra.expression import Expression
 from trellis.algebra.plan import Plan
-from trellis.algebra.prefilter import BeforeMatch
 from trellis.algebra.query import RowsPerMatch, Wanted
 from trellis.analysis.events import Edge, EdgeKind
 from trellis.analysis.source import Source
 from trellis.errors import BindingError, UnsupportedError
+from trellis.planning.before_match.bucket_keys import time_buckets
 from trellis.planning.before_match.keep_events import of_event
+from trellis.planning.before_match.plan import Wanting, plan_before_match
 from trellis.planning.draft import Draft, Series, bind_keys
+from trellis.planning.events.demands import event_cut, event_demand
 from trellis.planning.events.registers import words_of
 from trellis.planning.expressions.columns import Columns
 from trellis.planning.expressions.slots import SlotTable
@@ -53,7 +55,6 @@ def plan_events(bound: BoundQuery, tests: Tests, source: Source, hints: Hints, r
         columns,
         source.lenient,
     )
-    before = BeforeMatch(keep=rules.apply(KEEP_EVENTS, query, tests, safety), reason="not for event patterns yet")
     named = _Named.of(bound.variables, tests)
     tested = replace(bound, variables=tuple(named.names), conditions=tuple(named.conditions.items()))
     conditions = plan_conditions(tested, columns, rules, lenient=source.lenient, constant=source.constant)
@@ -64,6 +65,15 @@ def plan_events(bound: BoundQuery, tests: Tests, source: Source, hints: Hints, r
             span=bound.query.definitions[0].span,
         )
     parts, absences = _automaton(bound, named)
+    result = _result(bound, absences)
+    buckets = time_buckets(bound, columns, source.constant)
+    wanting = Wanting(
+        event_demand(bound, tests, keys, buckets, safety),
+        event_cut(bound, keys, buckets, columns, result),
+        lambda _: float(len(parts)),
+        rules.apply(KEEP_EVENTS, query, tests, safety),
+    )
+    before = plan_before_match(wanting, source, hints, rules)
     measures = RowMeasures(columns, SlotTable(bound.variables), lenient=source.lenient)
     finished = tuple((name, measures.finish(measure)) for name, measure in bound.measures)
     grouped = measures.groups()
@@ -98,6 +108,7 @@ def plan_events(bound: BoundQuery, tests: Tests, source: Source, hints: Hints, r
             non_overlapping=query.wanted is Wanted.NON_OVERLAPPING,
             most_events=events.most_events or 0,
             search=_search(bound, hints),
+            result=result,
         )
 
     draft = Draft(bound, columns, keys, before, measures.outputs, finished, grouped=grouped)
@@ -105,10 +116,27 @@ def plan_events(bound: BoundQuery, tests: Tests, source: Source, hints: Hints, r
 
 
 def _search(bound: BoundQuery, hints: Hints) -> EventSearch:
-    search = _SEARCHES[hints.search]
-    # Which match ends first is known only if all runs go side by side.
-    overlaps = bound.query.wanted is not Wanted.NON_OVERLAPPING
-    return search if overlaps or search is not EventSearch.ONE_AT_A_TIME else EventSearch.APART
+    search, events = _SEARCHES[hints.search], bound.query.events
+    assert events is not None
+    # Which match ends first, and which end together, is known only if all runs go side by side.
+    together = events.compressed or bound.query.wanted is Wanted.NON_OVERLAPPING
+    return EventSearch.APART if together and search is EventSearch.ONE_AT_A_TIME else search
+
+
+def _result(bound: BoundQuery, absences: tuple[AbsenceSpec, ...]) -> EventResult:
+    events = bound.query.events
+    assert events is not None
+    if not events.compressed:
+        counted = any(isinstance(node, e.OfMatches) for _, value in bound.measures for node in e.walk(value))
+        return EventResult.COUNTS if counted else EventResult.MATCHES
+    if any(one.tests.before >= 0 for one in absences):
+        raise UnsupportedError(
+            "Matches cannot be compressed where what must be absent is compared with other events: each match would "
+            "have to be looked at.",
+            cure="Compare by [column], or leave out compressed=True.",
+            span=bound.query.definitions[0].span,
+        )
+    return EventResult.GRAPHS
 
 
 @dataclass(slots=True)

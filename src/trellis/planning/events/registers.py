@@ -13,6 +13,9 @@ from trellis.planning.rows.row_conditions import RowConditions
 
 __all__ = ["words_of"]
 
+# Sums and extremes know by their number of values only whether there are any.
+_KNOWN_ONLY = frozenset(range(o.SUM_INT, o.SUM_WIDE + 3)) - {o.AVG, *range(o.VAR_SAMP, o.STDDEV_POP + 1)}
+
 
 def words_of(parts: tuple[PartSpec, ...], conditions: RowConditions) -> tuple[WordSpec, ...]:
     """The words of a run."""
@@ -27,9 +30,17 @@ def words_of(parts: tuple[PartSpec, ...], conditions: RowConditions) -> tuple[Wo
                     by_row.add(word)
                 elif slot >= 0:
                     slots.setdefault(word, set()).add(slot)
-    count = 2 * len(conditions.sets) + o.AGGREGATE_WORDS * len(conditions.aggregates)
+    aggregates = 2 * len(conditions.sets)
+    count = aggregates + o.AGGREGATE_WORDS * len(conditions.aggregates)
     return tuple(
-        WordSpec(frozenset(states.get(word, ())), tuple(sorted(slots.get(word, ()))), word in by_row)
+        WordSpec(
+            frozenset(states.get(word, ())),
+            tuple(sorted(slots.get(word, ()))),
+            word in by_row,
+            as_known=(word - aggregates) % o.AGGREGATE_WORDS == 0
+            and word >= aggregates
+            and conditions.aggregates[(word - aggregates) // o.AGGREGATE_WORDS].kind in _KNOWN_ONLY,
+        )
         for word in range(count)
     )
 

@@ -17,7 +17,7 @@ from trellis.algebra.automaton import AggregateSpec
 from trellis.algebra.expression import Expression
 from trellis.algebra.place import Place
 from trellis.algebra.plan import GroupedRows
-from trellis.algebra.scan import Gather, Label, ListAggregate, Number, Output, Present, Value
+from trellis.algebra.scan import Gather, Label, ListAggregate, Number, OfGraph, Output, Present, Value
 from trellis.analysis.types import Kind
 from trellis.kernels import opcodes as o
 from trellis.planning.expressions.columns import Columns
@@ -58,6 +58,8 @@ class RowMeasures:
                 return self.output(Label(self._place(place)))
             case e.MatchNumber():
                 return self.output(Number())
+            case e.OfMatches(what=what, event=event):
+                return self.output(OfGraph(what, "" if event is None else self.columns.ship(event)))
             case e.BoundAggregate():
                 return self._aggregate(measure)
             case _:

@@ -1,0 +1,92 @@
+"""A page in sections: measured one by one, kept at once, printed or put on the page."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pyspark.sql import SparkSession
+
+from benchmarks.pages import Bar, bar_table, machine, page, section, show, with_blocks
+from benchmarks.results import Results
+from benchmarks.sessions import session
+from benchmarks.timing import say
+
+__all__ = ["Section", "run_sections"]
+
+B = TypeVar("B")
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A part of the page, as it was measured: `size` says how much and how often."""
+
+    name: str
+    title: str
+    body: str
+    bars: tuple[Bar, ...] = ()
+    caption: str = ""
+    size: str = ""
+
+    @classmethod
+    def of(cls, bars: list[dict[str, Any]], **values: str) -> Section:
+        """Read it back from a file."""
+        return cls(**values, bars=tuple(Bar(**bar) for bar in bars))
+
+    def text(self) -> str:
+        """The section in Markdown, with the machine below its tables."""
+        return section(self.title, self.body, self.caption)
+
+    def measured(self, caption: str, size: str) -> Section:
+        """The section with its machine and size."""
+        return replace(self, caption=caption, size=size)
+
+
+def run_sections(
+    asked: argparse.Namespace,
+    writer: str,
+    sections: Mapping[str, Callable[[B], Section]],
+    bench: Callable[[SparkSession, Path], B],
+    size: str,
+) -> None:
+    """Measure the sections that were asked for, then print them or put them on the page."""
+    results = Results(asked.keep, Section)
+    if not asked.report:
+        _measure(asked, results, sections, bench, size)
+    measured = {one.name: one for one in results}
+    found = [measured[name] for name in asked.only if name in measured]
+    summary = Section("summary", "Bars", bar_table([bar for one in found for bar in one.bars]))
+    texts = {one.name: one.text() for one in found}
+    if asked.write is None:
+        show(page(summary.text(), *texts.values()), None)
+        return
+    if len(found) == len(sections):
+        texts = {summary.name: summary.measured(found[-1].caption, "").text(), **texts}
+    show(with_blocks(asked.write, writer, texts), asked.write)
+
+
+def _measure(
+    asked: argparse.Namespace,
+    results: Results[Section],
+    sections: Mapping[str, Callable[[B], Section]],
+    bench: Callable[[SparkSession, Path], B],
+    size: str,
+) -> None:
+    wanted = f"{size}, {asked.repeats} rounds"
+    for held in results:
+        if held.size != wanted:
+            raise SystemExit(f"{asked.keep} holds figures of another size ({held.size}): use another file.")
+    missing = [name for name in asked.only if name not in {held.name for held in results}]
+    if not missing:
+        return
+    with session() as (spark, folder):
+        ready = bench(spark, folder)
+        for name in missing:
+            say(f"{name} …")
+            caption, began = machine("Spark local[2]", size), time.perf_counter()
+            results.add(sections[name](ready).measured(caption, wanted))
+            say(f"{name}: {time.perf_counter() - began:.0f} s")
