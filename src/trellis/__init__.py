@@ -7,16 +7,30 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from trellis import errors
-    from trellis.api import RowPattern, explain, pattern, sase, sql
+    from trellis.api import EventPattern, RowPattern, event_pattern, explain, pattern, sase, sql
     from trellis.execution.warmup import warmup
     from trellis.plots import plot
     from trellis.segment_functions import segment_function
 
 __version__ = "0.1.0"
-__all__ = ["RowPattern", "errors", "explain", "pattern", "plot", "sase", "segment_function", "sql", "warmup"]
+__all__ = [
+    "EventPattern",
+    "RowPattern",
+    "errors",
+    "event_pattern",
+    "explain",
+    "pattern",
+    "plot",
+    "sase",
+    "segment_function",
+    "sql",
+    "warmup",
+]
 
 _HOMES = {
+    "EventPattern": "trellis.api",
     "RowPattern": "trellis.api",
+    "event_pattern": "trellis.api",
     "explain": "trellis.api",
     "pattern": "trellis.api",
     "plot": "trellis.plots",
