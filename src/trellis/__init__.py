@@ -7,16 +7,18 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from trellis import errors
-    from trellis.api import RowPattern, decompress, explain, pattern, sase, sql
+    from trellis.api import EventPattern, RowPattern, decompress, event_pattern, explain, pattern, sase, sql
     from trellis.execution.warmup import warmup
     from trellis.plots import plot
     from trellis.segment_functions import segment_function
 
 __version__ = "0.1.0"
 __all__ = [
+    "EventPattern",
     "RowPattern",
     "decompress",
     "errors",
+    "event_pattern",
     "explain",
     "pattern",
     "plot",
@@ -27,8 +29,10 @@ __all__ = [
 ]
 
 _HOMES = {
+    "EventPattern": "trellis.api",
     "RowPattern": "trellis.api",
     "decompress": "trellis.api",
+    "event_pattern": "trellis.api",
     "explain": "trellis.api",
     "pattern": "trellis.api",
     "plot": "trellis.plots",

@@ -10,6 +10,7 @@ from pyspark.sql import DataFrame, SparkSession
 from trellis.errors import BindingError, UnsupportedError
 from trellis.java import require_java
 from trellis.languages.builder import Keys, QueryBuilder, build
+from trellis.languages.event_builder import EventBuilder, build_events
 from trellis.languages.sase import is_sase, parse_sase_text
 from trellis.languages.statement import parse_statement
 from trellis.planned import errors_about, explain_all, plan_on, warm
@@ -19,7 +20,7 @@ from trellis.spark.session import Session
 from trellis.spark.worker_python import require_worker_python
 from trellis.statements import create_view, match_clauses
 
-__all__ = ["RowPattern", "decompress", "explain", "pattern", "sase", "sql"]
+__all__ = ["EventPattern", "RowPattern", "decompress", "event_pattern", "explain", "pattern", "sase", "sql"]
 
 Args = Mapping[str, object]
 
@@ -134,9 +135,8 @@ def sase(
     ...     RETURN o.id AS unpaid''', events=events).collect()
     [Row(type='Match', time=1, unpaid=7)]
     """
-    times = (time,) if isinstance(time, str) else tuple(time)
     known = None if types is None else frozenset(types)
-    query = parse_sase_text(text, type, times, types=known, compressed=compressed)
+    query = parse_sase_text(text, type, time, types=known, compressed=compressed)
     session = Session(_session(spark, {"events": events}, args), dict(args or {}))
     with errors_about(text), warm(query):
         planned = plan_on(query, events, session, Hints.of(hints))
@@ -213,7 +213,7 @@ def explain(
     """
     session = Session(_session(spark, frames, args), dict(args or {}), dict(frames))
     if is_sase(text) and "events" in frames:
-        query = parse_sase_text(text, type, (time,) if isinstance(time, str) else tuple(time))
+        query = parse_sase_text(text, type, time)
         with errors_about(text), warm(query):
             planned = plan_on(query, frames["events"], session, Hints.of(hints), counted=analyze)
             return explain_all([planned], planned.run() if analyze else None)
@@ -287,6 +287,73 @@ def pattern(text: str) -> RowPattern:
     """
     build(text)
     return RowPattern(text)
+
+
+@dataclass(frozen=True, slots=True)
+class EventPattern(EventBuilder):
+    """An event pattern that can be used on any DataFrame of events. Immutable: each step returns a new one."""
+
+    def match(
+        self,
+        frame: DataFrame,
+        *,
+        type: str = "type",
+        time: str | Sequence[str] = "time",
+        args: Args | None = None,
+        hints: Args | None = None,
+        types: Collection[str] | None = None,
+        compressed: bool = False,
+    ) -> DataFrame:
+        """Find the pattern in a DataFrame of events, as `trellis.sase`; made for `df.transform`.
+
+        Examples
+        --------
+        >>> import trellis as tr
+        >>> events = spark.createDataFrame(
+        ...     [("Order", 1, 7), ("Order", 2, 8), ("Payment", 4, 8)], "type string, time int, id int")
+        >>> unpaid = tr.event_pattern("Order o", "~(Payment p)").same("id").within(10).returning(unpaid="o.id")
+        >>> events.transform(unpaid.match).collect()
+        [Row(type='Match', time=1, unpaid=7)]
+        """
+        self.query(type, time)  # here errors show the piece that they are about
+        return sase(
+            self.text(), events=frame, type=type, time=time, args=args, hints=hints, types=types, compressed=compressed
+        )
+
+    def explain(
+        self,
+        frame: DataFrame,
+        *,
+        type: str = "type",
+        time: str | Sequence[str] = "time",
+        args: Args | None = None,
+        hints: Args | None = None,
+        analyze: bool = False,
+    ) -> str:
+        """Say how the pattern would be found in a DataFrame; as `trellis.explain`."""
+        self.query(type, time)
+        return explain(self.text(), events=frame, type=type, time=time, args=args, hints=hints, analyze=analyze)
+
+
+def event_pattern(*components: str) -> EventPattern:
+    """Start an event pattern in Python.
+
+    Parameters
+    ----------
+    *components : str
+        What happens, in this order: `Order o`, `Shipment+ b[]`, `~(Payment p)`, `(Shelf | Exit) s`.
+
+    Examples
+    --------
+    >>> import trellis as tr
+    >>> p = tr.event_pattern("Order o", "Payment p").same("id").within("3 days")
+    >>> print(p.query())
+    PATTERN SEQ(Order o, Payment p)
+    WHERE skip_till_next_match { [id] }
+    WITHIN INTERVAL 3 DAYS
+    """
+    build_events(*components)
+    return EventPattern(components)
 
 
 def _session(spark: SparkSession | None, frames: Mapping[str, DataFrame], args: Args | None) -> SparkSession:

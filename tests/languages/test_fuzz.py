@@ -8,13 +8,16 @@ from collections.abc import Callable
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from languages.event_queries import EVENT_QUERIES
 from languages.queries import CLAUSES, STATEMENTS
 from trellis.errors import TrellisError
 from trellis.languages.builder import build
+from trellis.languages.event_builder import build_events
 from trellis.languages.expressions import parse_expression_text
 from trellis.languages.lexer import tokenize
 from trellis.languages.match_recognize import parse_clause_text
 from trellis.languages.pattern_text import parse_pattern_text
+from trellis.languages.sase import parse_sase_text
 from trellis.languages.statement import parse_statement
 
 # Five times what the profile says: a text costs well below a millisecond.
@@ -25,9 +28,18 @@ PARSERS: tuple[Callable[[str], object], ...] = (
     parse_pattern_text,
     parse_clause_text,
     parse_statement,
+    parse_sase_text,
 )
 VOCABULARY = sorted(
-    {token.text for text in STATEMENTS for token in tokenize(text)} | set("()[]{},.;:?*+-|^$&~!@#\\'\"`")
+    {token.text for text in (*STATEMENTS, *EVENT_QUERIES) for token in tokenize(text)}
+    | set("()[]{},.;:?*+-|^$&~!@#\\'\"`")
+)
+
+EVENT_CONDITIONS = (
+    "b[i].from = b[i-1].to and a.x between 5% and 80%",
+    "avg(b[..i-1].price) < 80% * a.price or a.x is null -- cheap",
+    "case when b[1].x > 5% then 'high' else 'low' end = a.level",
+    "not (count(b[]) > 3) or b[b.LEN].x in (1, 2, 5%)",
 )
 
 
@@ -117,10 +129,38 @@ def test_builder_pieces_stay_apart(text: str, seed: int, steps: int) -> None:
     assert [definition.variable for definition in query.definitions] == ["B", "A"]
 
 
+@MANY
+@given(st.sampled_from(EVENT_QUERIES), st.integers(0, 2**32), st.integers(1, 4))
+def test_mutated_event_queries(text: str, seed: int, steps: int) -> None:
+    check(parse_sase_text, mutate(text, seed, steps))
+
+
+@MANY
+@given(st.sampled_from(EVENT_CONDITIONS), st.integers(0, 2**32), st.integers(0, 3))
+def test_event_builder_pieces_stay_apart(text: str, seed: int, steps: int) -> None:
+    """What is a condition alone is the same condition in the text that a builder writes."""
+    condition = mutate(text, seed, steps)
+    pattern = build_events("A a", "B+ b[]")
+    try:
+        alone = pattern.where(condition).query().events
+        (value,) = pattern.returning(m=f"({condition}\n)").query().measures
+    except TrellisError:
+        return
+    assert alone is not None
+    builder = pattern.where("a.x = 1", condition, condition).same("k").returning(m=condition, n=condition)
+    query = builder.within(5).result_type("Found").query()
+    assert query.events is not None
+    assert query.events.where[1:] == alone.where * 2
+    assert [measure.expression for measure in query.measures] == [value.expression] * 2
+
+
 def test_cut_off_anywhere() -> None:
     for text in STATEMENTS:
         for end in range(0, len(text), 3):
             check(parse_statement, text[:end])
+    for text in EVENT_QUERIES:
+        for end in range(len(text)):
+            check(parse_sase_text, text[:end])
 
 
 def test_well_formed() -> None:

@@ -133,7 +133,10 @@ def test_patterns(pattern: Pattern) -> None:
     assert parse_pattern_text(str(pattern)) == pattern
 
 
-@pytest.mark.parametrize("module", ["builder", "expressions", "match_recognize", "pattern_text", "statement"])
+@pytest.mark.parametrize(
+    "module",
+    ["builder", "event_builder", "expressions", "match_recognize", "pattern_text", "pieces", "sase", "statement"],
+)
 def test_examples_in_docstrings(module: str) -> None:
     result = doctest.testmod(importlib.import_module(f"trellis.languages.{module}"))
     assert result.attempted > 0

@@ -4,29 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from languages.event_queries import CONTAMINATION, EVENT_QUERIES, SHOPLIFTING, STOCKS
 from trellis.algebra.events import Component, components_of
 from trellis.algebra.expression import Literal, Member, MemberIndex, Operator
 from trellis.algebra.query import Query, Selection, VariableKind, Wanted
 from trellis.errors import BindingError, QuerySyntaxError, TrellisError
 from trellis.languages.sase import is_sase, parse_sase_text
-
-# The three queries of the paper's figure 1.
-SHOPLIFTING = """
-    PATTERN SEQ(Shelf a, ~(Register b), Exit c)
-    WHERE skip_till_next_match(a, b, c) { a.tag_id = b.tag_id and a.tag_id = c.tag_id }
-    WITHIN 12 hours
-"""
-CONTAMINATION = """
-    PATTERN SEQ(Alert a, Shipment+ b[])
-    WHERE skip_till_any_match(a, b[]) { a.type = 'contaminated' and b[1].from = a.site and b[i].from = b[i-1].to }
-    WITHIN 3 hours
-"""
-STOCKS = """
-    PATTERN SEQ(Stock+ a[], Stock b)
-    WHERE skip_till_next_match(a[], b) {
-        [symbol] and a[1].volume > 1000 and a[i].price > avg(a[..i-1].price) and b.volume < 80%*a[a.LEN].volume }
-    WITHIN 1 hour
-"""
 
 
 def where(text: str) -> tuple[object, ...]:
@@ -46,7 +29,7 @@ def test_the_queries_of_the_paper() -> None:
     assert isinstance(share, Operator) and str(share) == "b.volume < (0.8 * a[a.LEN].volume)"
 
 
-@pytest.mark.parametrize("text", [SHOPLIFTING, CONTAMINATION, STOCKS])
+@pytest.mark.parametrize("text", EVENT_QUERIES)
 def test_the_text_of_a_query_can_be_read_back(text: str) -> None:
     query = parse_sase_text(text)
     assert parse_sase_text(str(query)) == query
@@ -79,6 +62,21 @@ def test_percentages_are_not_remainders(written: str, read: str) -> None:
     assert isinstance(condition, Operator) and condition.operands[1] == Literal("0.05")
     (condition,) = where("PATTERN SEQ(A a) WHERE { 500 %a.x = 1 }")
     assert str(condition) == "(500 % a.x) = 1"
+    (condition,) = where("PATTERN SEQ(A end) WHERE { 5% end.x = 1 }")
+    assert str(condition) == "(5 % end.x) = 1"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "WHERE { case when a.x > 5% then 5% else 5% end = 1 and a.x between 5% and 5% }",
+        "WHERE a.x > 5% WITHIN 3",
+        "RETURN 5% AS share, a.x > 5% is null AS unknown",
+        "RETURN Share(a.x in (5%, 5%) AS low, 5% in (1, 2) AS high)",
+    ],
+)
+def test_percentages_end_before_what_no_value_begins_with(text: str) -> None:
+    assert "%" not in str(parse_sase_text(f"PATTERN SEQ(A a) {text}"))
 
 
 def test_parts_that_may_be_left_out() -> None:
@@ -115,6 +113,15 @@ def test_what_is_meant_as_an_event_pattern() -> None:
     assert not is_sase("SELECT 1")
 
 
+def test_columns_of_type_and_time() -> None:
+    query = parse_sase_text("PATTERN SEQ(A a)", "kind", ["ts", "id"])
+    assert [str(key.expression) for key in query.order_by] == ["`ts`", "`id`"]
+    with pytest.raises(BindingError, match="No column holds the time"):
+        parse_sase_text("PATTERN SEQ(A a)", time_columns=[])
+    with pytest.raises(TypeError, match="must be a string, not int"):
+        parse_sase_text("PATTERN SEQ(A a)", time_columns=["ts", 5])  # type: ignore[list-item]
+
+
 @pytest.mark.parametrize(
     ("text", "kind", "problem", "place"),
     [
@@ -136,7 +143,13 @@ def test_what_is_meant_as_an_event_pattern() -> None:
         ("PATTERN SEQ(A a) WITHIN 0 hours", BindingError, "zero", "0 hours"),
         ("PATTERN SEQ(A a) RETURN a.x + 1", QuerySyntaxError, "AS and the name", ""),
         ("PATTERN SEQ(A a) OUTPUT SOME", QuerySyntaxError, "ALL or NON_OVERLAP", "SOME"),
-        ("PATTERN SEQ(A a) RETURN a.x WITHIN 3", QuerySyntaxError, "the end of the query", "WITHIN"),
+        (
+            "PATTERN SEQ(A a) RETURN a.x WITHIN 3",
+            QuerySyntaxError,
+            "the end of the query(.|\\s)*in this order",
+            "WITHIN",
+        ),
+        ("PATTERN SEQ()", QuerySyntaxError, "the type of an event(.|\\s)*A component is", ")"),
     ],
 )
 def test_refused(text: str, kind: type[TrellisError], problem: str, place: str) -> None:

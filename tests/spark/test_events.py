@@ -89,6 +89,38 @@ def test_aggregates_that_only_spark_knows(stream: DataFrame) -> None:
         trellis.sase("PATTERN SEQ(Shelf a) RETURN bit_or(a.time) AS bits", events=stream)
 
 
+@connect
+def test_builder(stream: DataFrame) -> None:
+    stolen = (
+        trellis.event_pattern("Shelf a", "~(Register b)", "Exit c")
+        .same("tag")
+        .where("c.time - a.time >= :least", "a.price is null or b.price > 1")
+        .within(12)
+        .returning({"the tag": "a.tag"}, minutes="c.time - a.time")
+        .result_type("Stolen")
+    )
+    assert rows(stream.transform(stolen.match, args={"least": 3})) == [("Stolen", 4, 7, 3)]
+    assert rows(stolen.match(stream, args={"least": 4})) == []
+    renamed = stream.withColumnsRenamed({"type": "kind", "time": "at"})
+    shelves = trellis.event_pattern("Shelf+ s[]").returning(n="count(s[])").non_overlapping()
+    assert rows(renamed.transform(shelves.match, type="kind", time=["at", "tag"], hints={"search": "apart"})) == [
+        ("Match", 1, 1),
+        ("Match", 2, 1),
+        ("Match", 6, 1),
+    ]
+
+
+def test_builder_explains_and_shows_its_text(stream: DataFrame) -> None:
+    pattern = trellis.event_pattern("Shelf a", "Exit b").same("tag")
+    explained = pattern.explain(stream, analyze=True)
+    assert "keep_events" in explained and "matches                     2" in explained
+    with pytest.raises(BindingError, match=r"price2(.|\n)*line 4:   AND b\.price2 > 1\n {14}\^") as caught:
+        pattern.where("b.price2 > 1").match(stream)
+    assert caught.value.text == pattern.where("b.price2 > 1").text()
+    with pytest.raises(BindingError, match="events is not a DataFrame"):
+        pattern.match([])  # type: ignore[arg-type]
+
+
 def test_explain(stream: DataFrame) -> None:
     text = "PATTERN SEQ(Shelf a, Exit b) WHERE { [tag] }"
     explained = trellis.explain(text, events=stream, analyze=True)

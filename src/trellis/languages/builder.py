@@ -7,18 +7,16 @@ same however it was written, and positions in it are positions in a text that ca
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import timedelta
 from typing import TypeAlias, TypeVar
 
 from trellis.algebra.expression import Identifier
 from trellis.algebra.query import Query
 from trellis.algebra.widths import check_within
-from trellis.errors import QuerySyntaxError, Span, TrellisError
-from trellis.languages.cursor import Cursor, cursor_over
+from trellis.errors import QuerySyntaxError, TrellisError
+from trellis.languages.cursor import cursor_over
 from trellis.languages.expressions import parse_expression, parse_expression_text
-from trellis.languages.lexer import attach_text
 from trellis.languages.match_recognize import (
     parse_after_match,
     parse_clause,
@@ -28,13 +26,22 @@ from trellis.languages.match_recognize import (
     parse_variables,
 )
 from trellis.languages.pattern_text import parse_pattern_text
+from trellis.languages.pieces import (
+    Pairs,
+    Piece,
+    Width,
+    block,
+    closed,
+    parse_piece,
+    point_into_piece,
+    require_text,
+    width_text,
+    with_pair,
+)
 
 __all__ = ["QueryBuilder", "build"]
 
 Keys: TypeAlias = str | Sequence[str] | None
-# Pairs of a name and a text, in the order in which they were first given.
-Pairs: TypeAlias = tuple[tuple[str, str], ...]
-T = TypeVar("T")
 B = TypeVar("B", bound="QueryBuilder")
 
 _ROWS_PER_MATCH = {
@@ -66,7 +73,7 @@ def build(pattern: str) -> QueryBuilder:
     PATTERN (A UP+)
     DEFINE UP AS price > PREV(price)
     """
-    _require_text("The pattern", pattern)
+    require_text("The pattern", pattern)
     parse_pattern_text(pattern)
     return QueryBuilder(pattern)
 
@@ -135,8 +142,8 @@ class QueryBuilder:
         pairs = self._subsets
         for name, members in {**(mapping or {}), **names}.items():
             text = members if isinstance(members, str) else ", ".join(_variable(member) for member in members)
-            _parse_piece(text, parse_variables)
-            pairs = _with_pair(pairs, _variable(name), text, _fold_variable)
+            parse_piece(text, parse_variables)
+            pairs = with_pair(pairs, _variable(name), text, _fold_variable)
         return replace(self, _subsets=pairs)
 
     def measures(self: B, mapping: Mapping[str, str] | None = None, /, **expressions: str) -> B:
@@ -150,9 +157,9 @@ class QueryBuilder:
         """
         pairs = self._measures
         for name, expression in {**(mapping or {}), **expressions}.items():
-            _require_text(f"The measure {name}", expression)
+            require_text(f"The measure {name}", expression)
             parse_expression_text(expression)
-            pairs = _with_pair(pairs, name, expression, str.upper)
+            pairs = with_pair(pairs, name, expression, str.upper)
         return replace(self, _measures=pairs)
 
     def rows_per_match(self: B, rows: str) -> B:
@@ -168,10 +175,10 @@ class QueryBuilder:
         >>> build("A").rows_per_match("all omit empty").query().rows_per_match.value
         'ALL ROWS PER MATCH OMIT EMPTY MATCHES'
         """
-        _require_text("Rows per match", rows)
+        require_text("Rows per match", rows)
         text = _ROWS_PER_MATCH.get(" ".join(rows.upper().split()), rows)
         try:
-            _parse_piece(text, parse_rows_per_match)
+            parse_piece(text, parse_rows_per_match)
         except QuerySyntaxError as error:
             error.cure = f"Write one of these: {', '.join(_ROWS_PER_MATCH).lower()}."
             raise
@@ -191,14 +198,14 @@ class QueryBuilder:
         >>> str(build("A B").after_match("first B").query().after_match)
         'SKIP TO FIRST B'
         """
-        _require_text("After match", skip)
+        require_text("After match", skip)
         text = re.sub(r"(?i)^\s*(after\s+match\b)?\s*(skip\b)?\s*", "", skip)
         to = "" if re.match(r"(?i)(past|to)\s", text) else "TO "
         text = f"SKIP {to}{text}"
-        _parse_piece(text, parse_after_match)
+        parse_piece(text, parse_after_match)
         return replace(self, _after_match=text)
 
-    def within(self: B, width: str | int | float | timedelta) -> B:
+    def within(self: B, width: Width) -> B:
         """Bound the match: from its first to its last row, in the first key of ORDER BY, both ends included.
 
         Parameters
@@ -211,8 +218,8 @@ class QueryBuilder:
         >>> str(build("A B").within("2 hours").query(order_by="ts").within)
         "INTERVAL '2 hours'"
         """
-        text = _width_text(width)
-        _parse_piece(text, lambda cursor: check_within(parse_expression(cursor)))
+        text = _interval_text(width) if isinstance(width, str) else width_text(width)
+        parse_piece(text, lambda cursor: check_within(parse_expression(cursor)))
         return replace(self, _within=text)
 
     def text(self, partition_by: Keys = None, order_by: Keys = None) -> str:
@@ -246,75 +253,33 @@ class QueryBuilder:
         """
         for keys, parse in ((partition_by, parse_partition_keys), (order_by, parse_sort_keys)):
             for key in _key_texts(keys):
-                _parse_piece(key, parse)
+                parse_piece(key, parse)
         try:
             return parse_clause(cursor_over(self.text(partition_by, order_by)))
         except TrellisError as error:
-            self._point_into_piece(error, partition_by, order_by)
+            point_into_piece(error, self._pieces(partition_by, order_by))
             raise
 
-    def _pieces(self, partition_by: Keys, order_by: Keys) -> Iterable[tuple[str, bool]]:
-        """The text in pieces, each with whether the user wrote it."""
-        yield from _block("PARTITION BY ", _key_texts(partition_by), "")
-        yield from _block("ORDER BY ", _key_texts(order_by), "")
-        measures = [f"{_closed(text)} AS {Identifier(name, quoted=True)}" for name, text in self._measures]
-        yield from _block("MEASURES\n", measures, "  ")
-        yield from _block("", [self._rows_per_match] if self._rows_per_match else [], "")
-        yield from _block("AFTER MATCH ", [self._after_match] if self._after_match else [], "")
-        yield from (("PATTERN (", False), (_closed(self._pattern), True), (")", False))
-        yield from _block("\nWITHIN ", [self._within] if self._within else [], "", end="")
-        subsets = [f"{name} = ({_closed(members)})" for name, members in self._subsets]
-        yield from _block("\nSUBSET\n", subsets, "  ", end="")
-        definitions = [f"{head} AS {_closed(condition)}" for head, condition in self._definitions]
-        yield from _block("\nDEFINE\n", definitions, "  ", end="")
-
-    def _point_into_piece(self, error: TrellisError, partition_by: Keys, order_by: Keys) -> None:
-        """Show the piece that an error is about, not the whole text, which the user never saw."""
-        start = 0
-        for piece, written in self._pieces(partition_by, order_by):
-            end = start + len(piece)
-            if written and error.span is not None and start <= error.span.start < end:
-                error.span = Span(error.span.start - start, min(error.span.end, end) - start)
-                error.text = piece
-                return
-            start = end
-        error.with_text(self.text(partition_by, order_by))
-
-
-def _block(head: str, elements: Sequence[str], indent: str, end: str = "\n") -> Iterable[tuple[str, bool]]:
-    """A part of the clause, with its elements between commas; nothing if there are none."""
-    for number, element in enumerate(elements):
-        between = ",\n" if indent else ", "
-        yield (between if number else head) + indent, False
-        yield element, True
-    if elements:
-        yield end, False
-
-
-def _closed(text: str) -> str:
-    """The text with a line end where a comment could swallow what follows."""
-    return f"{text}\n" if "--" in text else text
+    def _pieces(self, partition_by: Keys, order_by: Keys) -> Iterable[Piece]:
+        yield from block("PARTITION BY ", _key_texts(partition_by), end="\n")
+        yield from block("ORDER BY ", _key_texts(order_by), end="\n")
+        measures = [f"{closed(text)} AS {Identifier(name, quoted=True)}" for name, text in self._measures]
+        yield from block("MEASURES\n  ", measures, ",\n  ", end="\n")
+        yield from block("", [self._rows_per_match] if self._rows_per_match else [], end="\n")
+        yield from block("AFTER MATCH ", [self._after_match] if self._after_match else [], end="\n")
+        yield from (("PATTERN (", False), (closed(self._pattern), True), (")", False))
+        yield from block("\nWITHIN ", [self._within] if self._within else [])
+        subsets = [f"{name} = ({closed(members)})" for name, members in self._subsets]
+        yield from block("\nSUBSET\n  ", subsets, ",\n  ")
+        definitions = [f"{head} AS {closed(condition)}" for head, condition in self._definitions]
+        yield from block("\nDEFINE\n  ", definitions, ",\n  ")
 
 
 def _key_texts(keys: Keys) -> list[str]:
     texts = [keys] if isinstance(keys, str) else list(keys or ())
     for text in texts:
-        _require_text("A key", text)
-    return [_closed(text) for text in texts]
-
-
-def _require_text(what: str, text: object) -> None:
-    if not isinstance(text, str):
-        raise TypeError(f"{what} must be a string, not {type(text).__name__}.")
-
-
-def _parse_piece(text: str, parse: Callable[[Cursor], T]) -> T:
-    """Read a text that must hold one thing and nothing else."""
-    with attach_text(text):
-        cursor = cursor_over(text)
-        value = parse(cursor)
-        cursor.expect_end()
-        return value
+        require_text("A key", text)
+    return [closed(text) for text in texts]
 
 
 def _variable(name: str) -> str:
@@ -335,29 +300,13 @@ def _fold_head(head: str) -> str:
 def _defined(pairs: Pairs, prefix: str, conditions: Mapping[str, str]) -> Pairs:
     """The definitions with some added or replaced."""
     for name, condition in conditions.items():
-        _require_text(f"The condition of {name}", condition)
+        require_text(f"The condition of {name}", condition)
         parse_expression_text(condition)
-        pairs = _with_pair(pairs, prefix + _variable(name), condition, _fold_head)
+        pairs = with_pair(pairs, prefix + _variable(name), condition, _fold_head)
     return pairs
 
 
-def _with_pair(pairs: Pairs, name: str, text: str, fold: Callable[[str], str]) -> Pairs:
-    """The pairs with one added, or replaced in its place."""
-    key = fold(name)
-    if any(fold(old) == key for old, _ in pairs):
-        return tuple((name, text) if fold(old) == key else (old, kept) for old, kept in pairs)
-    return (*pairs, (name, text))
-
-
-def _width_text(width: str | int | float | timedelta) -> str:
-    if isinstance(width, timedelta):
-        size = abs(width)
-        seconds = size.seconds % 60 + size.microseconds / 1_000_000
-        clock = f"{size.seconds // 3600:02d}:{size.seconds // 60 % 60:02d}:{seconds:09.6f}"
-        return f"INTERVAL '{'-' if width < timedelta(0) else ''}{size.days} {clock}' DAY TO SECOND"
-    if isinstance(width, str):
-        amount = re.fullmatch(r"(?:[+-]?[\d.]+[A-Za-z]+)+", "".join(width.split()))
-        return f"INTERVAL '{width.strip()}'" if amount else width
-    if isinstance(width, (int, float)) and not isinstance(width, bool):
-        return str(width)
-    raise TypeError(f"The width must be a string, a number or a timedelta, not {type(width).__name__}.")
+def _interval_text(width: str) -> str:
+    """`2 hours` as an interval; a text that holds anything else stays as it is."""
+    amount = re.fullmatch(r"(?:[+-]?[\d.]+[A-Za-z]+)+", "".join(width.split()))
+    return f"INTERVAL '{width.strip()}'" if amount else width

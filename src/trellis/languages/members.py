@@ -11,6 +11,11 @@ from trellis.languages.lexer import TokenKind
 
 __all__ = ["at_member", "parse_member", "parse_percentage"]
 
+# Words that no value begins with: what stands before them is whole.
+_AFTER_VALUE = frozenset({
+    "AND", "AS", "BETWEEN", "DIV", "ELSE", "END", "ILIKE", "IN", "IS", "LIKE", "NOT", "OR", "OUTPUT", "RETURN", "RLIKE",
+    "THEN", "WHEN", "WITHIN",
+})  # fmt: skip
 _INDEXES = "b[1], b[i], b[i-1] and b[b.LEN] are single events; b[..i-1] and b[] stand in aggregates."
 
 
@@ -41,8 +46,9 @@ def parse_percentage(cursor: Cursor) -> Literal | None:
     if cursor.repeated is None or number is None or sign is None or number.kind is not TokenKind.NUMBER:
         return None
     operand = after is not None and (after.kind is not TokenKind.SYMBOL or after.text in ("(", "-", "+", ":", "~"))
-    word = "" if after is None else after.keyword
-    if sign.text != "%" or sign.span.start != number.span.end or (operand and word not in ("AND", "OR")):
+    if cursor.keyword(2) in _AFTER_VALUE and cursor.symbol(3) not in (".", "["):
+        operand = False
+    if sign.text != "%" or sign.span.start != number.span.end or operand:
         return None
     start = cursor.span
     cursor.read(2)

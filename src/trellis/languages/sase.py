@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 
@@ -15,8 +16,17 @@ from trellis.languages.cursor import Cursor, cursor_over
 from trellis.languages.expressions import parse_conjunct, parse_expression
 from trellis.languages.lexer import TokenKind, attach_text
 from trellis.languages.literals import INTERVAL_UNITS, parse_literal
+from trellis.languages.pieces import require_text
 
-__all__ = ["is_sase", "parse_sase_text"]
+__all__ = [
+    "is_sase",
+    "parse_columns",
+    "parse_components",
+    "parse_conditions",
+    "parse_sase_text",
+    "parse_strategy",
+    "parse_window",
+]
 
 _STRATEGIES = {
     "STRICT_CONTIGUITY": Selection.STRICT_CONTIGUITY,
@@ -25,6 +35,7 @@ _STRATEGIES = {
     "SKIP_TILL_ANY_MATCH": Selection.SKIP_TILL_ANY_MATCH,
 }
 _WAYS = ", ".join(name.lower() for name in _STRATEGIES)
+_COMPONENTS = "A component is a type and a name: `Order o`, `Shipment+ b[]`, `~(Payment p)`, `(Shelf | Exit) s`."
 _ORDER = "The parts stand in this order: PATTERN, WHERE, WITHIN, RETURN, OUTPUT."
 
 
@@ -64,7 +75,7 @@ class _Parts:
 def parse_sase_text(
     text: str,
     type_column: str = "type",
-    time_columns: tuple[str, ...] = ("time",),
+    time_columns: str | Sequence[str] = "time",
     *,
     types: frozenset[str] | None = None,
     compressed: bool = False,
@@ -94,8 +105,12 @@ def parse_sase_text(
             _returned(cursor, parts)
         if cursor.accept("OUTPUT"):
             _output(cursor, parts)
-        cursor.expect_end("WHERE, WITHIN, RETURN, OUTPUT or the end of the query")
-        return _query(parts, _column(type_column), tuple(map(_column, time_columns)), compressed)
+        if not cursor.at_end:
+            cursor.fail("WHERE, WITHIN, RETURN, OUTPUT or the end of the query", cure=_ORDER)
+        times = (time_columns,) if isinstance(time_columns, str) else tuple(time_columns)
+        if not times:
+            raise BindingError("No column holds the time of the events.", cure='Name one: time="time".')
+        return _query(parts, _column(type_column), tuple(map(_column, times)), compressed)
 
 
 def is_sase(text: str) -> bool:
@@ -105,6 +120,7 @@ def is_sase(text: str) -> bool:
 
 
 def _column(name: str) -> Name:
+    require_text("The name of a column", name)
     return Name((Identifier(name, quoted=True),))
 
 
@@ -149,8 +165,7 @@ def _pattern(cursor: Cursor, parts: _Parts) -> None:
     if not cursor.accept("SEQ"):
         cursor.fail("SEQ", cure="A pattern is a sequence: `PATTERN SEQ(Order o, Payment p)`.")
     cursor.expect_symbol("(")
-    while not parts.components or cursor.accept_symbol(","):
-        parts.components.append(_component(cursor, parts))
+    parts.components = parse_components(cursor, parts.known_types)
     cursor.expect_symbol(")", "`,` or `)`")
     span = cursor.since(start)
     seen: set[str] = set()
@@ -171,17 +186,27 @@ def _pattern(cursor: Cursor, parts: _Parts) -> None:
     cursor.repeated = frozenset(seen)
 
 
-def _component(cursor: Cursor, parts: _Parts) -> _Typed:
+def parse_components(cursor: Cursor, known_types: frozenset[str] | None = None) -> list[_Typed]:
+    """Read `Alert a, Shipment+ b[]`; all types must be among those that are known."""
+    components = [_component(cursor, known_types)]
+    while cursor.accept_symbol(","):
+        components.append(_component(cursor, known_types))
+    return components
+
+
+def _component(cursor: Cursor, known_types: frozenset[str] | None) -> _Typed:
     start = cursor.span
     absent = cursor.accept_symbol("~") or cursor.accept_symbol("!")
     if absent:
         cursor.expect_symbol("(", "`(` and the component that must not occur")
-    types = _types(cursor, parts)
+    types = _types(cursor, known_types)
     plus = cursor.span
     repeated = cursor.accept_symbol("+")
     if cursor.symbol() in ("*", "?"):
         cursor.fail("`+` or the name of a variable", cure="SASE+ repeats by `+`: what may be missing is another query.")
-    name = cursor.expect_name("the name of a variable")
+    if not cursor.is_name():
+        cursor.fail("the name of a variable", cure=_COMPONENTS)
+    name = cursor.next()
     listed = cursor.accept_symbol("[")
     if listed:
         cursor.expect_symbol("]")
@@ -202,22 +227,24 @@ def _component(cursor: Cursor, parts: _Parts) -> _Typed:
     return _Typed(name.variable, name.identifier.text, types, repeated, absent, cursor.since(start))
 
 
-def _types(cursor: Cursor, parts: _Parts) -> tuple[str, ...]:
+def _types(cursor: Cursor, known_types: frozenset[str] | None) -> tuple[str, ...]:
     """`Shelf`, `(Shelf | Exit)` or `ANY(Shelf, Exit)`."""
     listed = cursor.at_words("ANY") and cursor.symbol(1) == "("
     if not listed and cursor.symbol() != "(":
-        return (_type(cursor, parts),)
+        return (_type(cursor, known_types),)
     cursor.read(2 if listed else 1)
-    names = [_type(cursor, parts)]
+    names = [_type(cursor, known_types)]
     while cursor.accept_symbol("," if listed else "|"):
-        names.append(_type(cursor, parts))
+        names.append(_type(cursor, known_types))
     cursor.expect_symbol(")", "`,` or `)`" if listed else "`|` or `)`")
     return tuple(dict.fromkeys(names))
 
 
-def _type(cursor: Cursor, parts: _Parts) -> str:
-    name = cursor.expect_name("the type of an event")
-    text, known = name.identifier.text, parts.known_types
+def _type(cursor: Cursor, known: frozenset[str] | None) -> str:
+    if not cursor.is_name():
+        cursor.fail("the type of an event", cure=_COMPONENTS)
+    name = cursor.next()
+    text = name.identifier.text
     if known is not None and text not in known:
         near = get_close_matches(text, sorted(known), 1) or [
             one for one in sorted(known) if one.lower() == text.lower()
@@ -236,24 +263,27 @@ def _type(cursor: Cursor, parts: _Parts) -> str:
 
 def _where(cursor: Cursor, parts: _Parts) -> None:
     braced = True
-    if cursor.keyword() in _STRATEGIES:
-        parts.selection = _STRATEGIES[cursor.next().keyword]
+    if cursor.keyword() in _STRATEGIES or (cursor.symbol() != "{" and cursor.symbol(1) == "{"):
+        parts.selection = parse_strategy(cursor)
         if cursor.accept_symbol("("):
             _arguments(cursor, parts)
         cursor.expect_symbol("{", "`{` and the conditions")
-    elif not cursor.accept_symbol("{"):
-        if cursor.symbol(1) == "{":
-            cursor.fail("a selection strategy", cure=f"The strategies are {_WAYS}.")
-        braced = False
+    else:
+        braced = cursor.accept_symbol("{")
     if braced and cursor.accept_symbol("}"):
         return
-    _conjunct(cursor, parts)
-    while cursor.accept("AND"):
-        _conjunct(cursor, parts)
+    parts.where, parts.same = parse_conditions(cursor)
     if cursor.at_words("OR"):
         cursor.fail("AND", cure="Put brackets around conditions that are joined by OR.")
     if braced:
         cursor.expect_symbol("}", "AND or `}`")
+
+
+def parse_strategy(cursor: Cursor) -> Selection:
+    """Read `skip_till_next_match` or another one."""
+    if cursor.keyword() not in _STRATEGIES:
+        cursor.fail("a selection strategy", cure=f"The strategies are {_WAYS}.")
+    return _STRATEGIES[cursor.next().keyword]
 
 
 def _arguments(cursor: Cursor, parts: _Parts) -> None:
@@ -274,33 +304,52 @@ def _arguments(cursor: Cursor, parts: _Parts) -> None:
     cursor.expect_symbol(")", "`,` or `)`")
 
 
-def _conjunct(cursor: Cursor, parts: _Parts) -> None:
-    if not cursor.accept_symbol("["):
-        parts.where.append(parse_conjunct(cursor))
-        return
+def parse_conditions(cursor: Cursor) -> tuple[list[Expression], list[Name]]:
+    """Read conditions between AND: those on events, and the columns in which all events agree."""
+    where: list[Expression] = []
+    same: list[Name] = []
     while True:
+        if cursor.accept_symbol("["):
+            same += parse_columns(cursor)
+            cursor.expect_symbol("]", "`,` or `]`")
+        else:
+            where.append(parse_conjunct(cursor))
+        if not cursor.accept("AND"):
+            return where, same
+
+
+def parse_columns(cursor: Cursor) -> list[Name]:
+    """Read `symbol, site.id`."""
+    columns: list[Name] = []
+    while not columns or cursor.accept_symbol(","):
         start = cursor.span
         names = [cursor.expect_name("a column").identifier]
         while cursor.accept_symbol("."):
             names.append(cursor.expect_name("the name of a field").identifier)
-        parts.same.append(Name(tuple(names), cursor.since(start)))
-        if not cursor.accept_symbol(","):
-            break
-    cursor.expect_symbol("]", "`,` or `]`")
+        columns.append(Name(tuple(names), cursor.since(start)))
+    return columns
 
 
 # --------------------------------------------------------------------------------------------- WITHIN, RETURN, OUTPUT
 
 
 def _within(cursor: Cursor, parts: _Parts) -> None:
+    window = parse_window(cursor)
+    if isinstance(window, int):
+        parts.most_events = window
+    else:
+        parts.within = window
+
+
+def parse_window(cursor: Cursor) -> Expression | int:
+    """Read `3 hours`, `INTERVAL '3' HOUR`, `10`, `:width`; or `500 events`, which is a number of events."""
     start = cursor.span
     if cursor.kind() is TokenKind.NUMBER and cursor.keyword(1) in ("EVENT", "EVENTS"):
         number = cursor.next().text
         cursor.next()
         if not number.isdigit() or int(number) < 1:
             raise QuerySyntaxError("A window of events is a whole number, 1 or more.", span=cursor.since(start))
-        parts.most_events = int(number)
-        return
+        return int(number)
     words = []
     while cursor.kind() is TokenKind.NUMBER and cursor.keyword(1) in INTERVAL_UNITS:
         words += [cursor.next().text, cursor.next().keyword]
@@ -310,7 +359,7 @@ def _within(cursor: Cursor, parts: _Parts) -> None:
     if width is None:
         width = parse_expression(cursor)
     check_within(width)
-    parts.within = width
+    return width
 
 
 def _returned(cursor: Cursor, parts: _Parts) -> None:

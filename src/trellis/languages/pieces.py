@@ -1,0 +1,112 @@
+"""The pieces of a text that a builder writes: what its user gave, checked alone, and its place in the whole."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from datetime import timedelta
+from typing import TypeAlias, TypeVar
+
+from trellis.errors import Span, TrellisError
+from trellis.languages.cursor import Cursor, cursor_over
+from trellis.languages.lexer import attach_text
+
+__all__ = [
+    "Pairs",
+    "Piece",
+    "Width",
+    "block",
+    "closed",
+    "parse_piece",
+    "point_into_piece",
+    "require_text",
+    "width_text",
+    "with_pair",
+]
+
+# A stretch of the text, and whether the user wrote it.
+Piece: TypeAlias = tuple[str, bool]
+# Pairs of a name and a text, in the order in which they were first given.
+Pairs: TypeAlias = tuple[tuple[str, str], ...]
+Width: TypeAlias = str | int | float | timedelta
+T = TypeVar("T")
+
+
+def require_text(what: str, text: object) -> None:
+    """Refuse what is no string."""
+    if not isinstance(text, str):
+        raise TypeError(f"{what} must be a string, not {type(text).__name__}.")
+
+
+def parse_piece(
+    text: str,
+    parse: Callable[[Cursor], T],
+    end: str = "the end of the text",
+    cure: str | None = None,
+    variables: frozenset[str] | None = None,
+) -> T:
+    """Read a text that must hold one thing and nothing else.
+
+    `end` says what may follow that thing, and `cure` what to do where something else does. `variables` are those of an
+    event pattern.
+    """
+    with attach_text(text):
+        cursor = cursor_over(text)
+        cursor.repeated = variables
+        value = parse(cursor)
+        if not cursor.at_end:
+            cursor.fail(end, cure=cure)
+        return value
+
+
+def block(head: str, elements: Sequence[str], between: str = ", ", end: str = "") -> Iterable[Piece]:
+    """A part of the text with its elements, which the user wrote; nothing if there are none."""
+    for number, element in enumerate(elements):
+        yield between if number else head, False
+        yield element, True
+    if elements:
+        yield end, False
+
+
+def closed(text: str) -> str:
+    """The text with a line end where a comment could swallow what follows."""
+    return f"{text}\n" if "--" in text else text
+
+
+def point_into_piece(error: TrellisError, pieces: Iterable[Piece]) -> None:
+    """Show the piece that an error is about, not the whole text, which the user never saw."""
+    whole = ""
+    for piece, written in pieces:
+        start, end = len(whole), len(whole) + len(piece)
+        if written and error.span is not None and start <= error.span.start < end:
+            error.span = Span(error.span.start - start, min(error.span.end, end) - start)
+            error.text = piece
+            return
+        whole += piece
+    error.with_text(whole)
+
+
+def with_pair(pairs: Pairs, name: str, text: str, fold: Callable[[str], str]) -> Pairs:
+    """The pairs with one added, or replaced in its place."""
+    key = fold(name)
+    if any(fold(old) == key for old, _ in pairs):
+        return tuple((name, text) if fold(old) == key else (old, kept) for old, kept in pairs)
+    return (*pairs, (name, text))
+
+
+def width_text(width: Width) -> str:
+    """A width of WITHIN as SQL writes it; a text is one already.
+
+    Examples
+    --------
+    >>> from datetime import timedelta
+    >>> width_text(timedelta(hours=26))
+    "INTERVAL '1 02:00:00.000000' DAY TO SECOND"
+    """
+    if isinstance(width, timedelta):
+        size = abs(width)
+        seconds = size.seconds % 60 + size.microseconds / 1_000_000
+        clock = f"{size.seconds // 3600:02d}:{size.seconds // 60 % 60:02d}:{seconds:09.6f}"
+        return f"INTERVAL '{'-' if width < timedelta(0) else ''}{size.days} {clock}' DAY TO SECOND"
+    if isinstance(width, (str, int, float)) and not isinstance(width, bool):
+        return str(width)
+    raise TypeError(f"The width must be a string, a number or a timedelta, not {type(width).__name__}.")
