@@ -467,8 +467,14 @@ def evaluate(expr: Expr, bound: Mapping[str, Sequence[int]], events: Sequence[Ev
 
 
 def aggregate(function: str, values: Iterable[Any]) -> Any:
-    """As in SQL: NULLs do not take part; over nothing count is 0 and everything else is NULL."""
+    """As in SQL: NULLs do not take part; over nothing count is 0 and everything else is NULL.
+
+    Of "count distinct" equal values count once.
+    """
     present = [value for value in values if value is not None]
+    function, _, distinct = function.partition(" ")
+    if distinct:
+        present = list(dict.fromkeys(present))
     if function == "count":
         return len(present)
     if not present:

@@ -127,7 +127,7 @@ def draw_predicate(draw: DrawFn, components: tuple[Component, ...]) -> Expr:
 
 
 def draw_aggregate(draw: DrawFn, variable: str, members: str) -> Expr:
-    function = draw(st.sampled_from(("count", "sum", "avg", "min", "max")))
+    function = draw(st.sampled_from(("count", "sum", "avg", "min", "max", "count distinct", "sum distinct")))
     column = draw(st.sampled_from(("x", "y")))
     if function == "count" and draw(st.booleans()):
         return "agg", "count", variable, members, None
@@ -172,7 +172,8 @@ def render_expr(expr: Expr) -> str:
             return f"{variable}[{index}].{column}"
         case ("agg", function, variable, members, column):
             member = f"{variable}[{'' if members == 'all' else members}]"
-            return f"{function}({member}{'' if column is None else f'.{column}'})"
+            name, _, distinct = function.partition(" ")
+            return f"{name}({f'{distinct} ' if distinct else ''}{member}{'' if column is None else f'.{column}'})"
         case ("op", symbol, (left, right)):
             return f"{render_expr(left)} {symbol} {render_expr(right)}"
     raise AssertionError(expr)

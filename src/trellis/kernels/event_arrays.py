@@ -70,7 +70,7 @@ class Registers(NamedTuple):
     `live[state, word]` says whether conditions to come read it. `slots[word, :]` are the slots that they read in the
     row (-1: no more): rows with equal values are the same. `by_row[word]`: the row itself counts. `as_known[word]`: it
     only counts whether it is above 0. `reads_spread` says of which aggregates the spread (or the row of the extreme)
-    counts.
+    counts. `distinct`: an aggregate looks at all events of a run, since equal values count once; such runs stay apart.
     """
 
     live: Bools
@@ -80,6 +80,7 @@ class Registers(NamedTuple):
     sets: int
     aggregates: int
     reads_spread: Bools
+    distinct: bool
 
 
 class Runs(NamedTuple):

@@ -176,15 +176,18 @@ def _is_clear(begin: int, end: int, low: int, high: int, step: Step, room: Room,
                 loaded = True
                 for one in range(step.registers.sets):
                     room.track.counts[one] = 0
+                if step.registers.distinct:
+                    for other in range(first, last):
+                        room.track.label[other - low] = -1
                 for k in range(begin, end):
-                    _add(parts[k], rows[k], low, step, room)
+                    _add(parts[k], rows[k], first, low, step, room)
             if holds(absences.program[number], row, low, high, step, room):
                 return False
     return True
 
 
 @inlined
-def _add(part: int, row: int, low: int, step: Step, room: Room) -> None:
+def _add(part: int, row: int, first: int, low: int, step: Step, room: Room) -> None:
     """Let the track know one more event; of those before it only the first and the last one matter."""
     track = room.track
     for number in range(step.registers.sets):
@@ -200,7 +203,7 @@ def _add(part: int, row: int, low: int, step: Step, room: Room) -> None:
             track.spread[number, 1] = track.spread[number, 2]
     for number in range(step.registers.sets):
         track.counts[number] = min(track.counts[number], 2)
-    add_row(part, row, low, low, step.slots, step.aggregates, track, room.status)
+    add_row(part, row, first, low, step.slots, step.aggregates, track, room.status)
 
 
 @inlined

@@ -48,6 +48,17 @@ def _load(is_run: bool, words: Ints, step: Step, room: Room) -> None:
 
 
 @inlined
+def _label_path(start: int, row: int, low: int, cell: int, room: Room) -> None:
+    """Label the events of a run that stays apart; others between them are no part of it."""
+    cells, base = room.cells, room.progress[o.BASE]
+    for other in range(start, row):
+        room.track.label[other - low] = -1
+    while cell >= 0:
+        room.track.label[cells.row[cell - base] - low] = cells.part[cell - base]
+        cell = cells.left[cell - base]
+
+
+@inlined
 def _store(words: Ints, step: Step, room: Room) -> None:
     registers, aggregates, track = step.registers, step.aggregates, room.track
     cell, bits = room.float_cell, room.int_cell
@@ -258,7 +269,9 @@ def _advance(
                 if not loaded:
                     _load(k < count, runs.words[group, k], step, room)
                 loaded = False
-                add_row(taken, row, low, low, step.slots, step.aggregates, track, room.status)
+                if step.registers.distinct:
+                    _label_path(start, row, low, cell, room)
+                add_row(taken, row, start, low, step.slots, step.aggregates, track, room.status)
                 repeated = automaton.repeated[taken]
                 if taken == parts - 1:
                     number = automaton.proceed_program[taken]

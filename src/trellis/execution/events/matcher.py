@@ -66,6 +66,7 @@ class EventMatcher(MatchReader):
             len(plan.sets),
             len(plan.aggregates),
             np.array([_reads_spread(spec.kind, spec.second) for spec in plan.aggregates], np.bool_),
+            any(spec.previous != o.NO_CHAIN for spec in plan.aggregates),
         )
 
     def run(self, chunk: Chunk) -> Iterator[pa.RecordBatch]:

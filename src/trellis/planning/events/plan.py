@@ -15,6 +15,7 @@ from trellis.algebra.query import RowsPerMatch, Wanted
 from trellis.analysis.events import Edge, EdgeKind
 from trellis.analysis.source import Source
 from trellis.errors import BindingError, UnsupportedError
+from trellis.kernels import opcodes as o
 from trellis.planning.before_match.bucket_keys import time_buckets
 from trellis.planning.before_match.keep_events import of_event
 from trellis.planning.before_match.plan import Wanting, plan_before_match
@@ -107,7 +108,7 @@ def plan_events(bound: BoundQuery, tests: Tests, source: Source, hints: Hints, r
             selection=query.selection,
             non_overlapping=query.wanted is Wanted.NON_OVERLAPPING,
             most_events=events.most_events or 0,
-            search=_search(bound, hints),
+            search=_search(bound, hints, distinct=any(one.previous != o.NO_CHAIN for one in conditions.aggregates)),
             result=result,
         )
 
@@ -115,12 +116,15 @@ def plan_events(bound: BoundQuery, tests: Tests, source: Source, hints: Hints, r
     return draft.plan(scan, tuple(rules.fired))
 
 
-def _search(bound: BoundQuery, hints: Hints) -> EventSearch:
+def _search(bound: BoundQuery, hints: Hints, *, distinct: bool) -> EventSearch:
     search, events = _SEARCHES[hints.search], bound.query.events
     assert events is not None
     # Which match ends first, and which end together, is known only if all runs go side by side.
     together = events.compressed or bound.query.wanted is Wanted.NON_OVERLAPPING
-    return EventSearch.APART if together and search is EventSearch.ONE_AT_A_TIME else search
+    if together and search is EventSearch.ONE_AT_A_TIME:
+        return EventSearch.APART
+    # What counts once is known of all events of a run, which merged runs have not in common.
+    return EventSearch.APART if distinct and search is EventSearch.MERGED else search
 
 
 def _result(bound: BoundQuery, absences: tuple[AbsenceSpec, ...]) -> EventResult:
