@@ -136,3 +136,37 @@ def test_errors(stream: DataFrame) -> None:
     many = "PATTERN SEQ((Shelf | Exit | Register)+ a[]) WHERE skip_till_any_match { }"
     with pytest.raises(TrellisError, match="given up after 20 steps"):
         trellis.explain(many, events=stream, analyze=True, hints={"step_budget": 20})
+
+
+@connect
+def test_compressed_matches_are_listed_again(stream: DataFrame) -> None:
+    text = "PATTERN SEQ(Shelf a, (Register | Exit)+ b[]) WHERE skip_till_any_match { }"
+    listed = trellis.sase(text, events=stream)
+    found = trellis.sase(text, events=stream, compressed=True)
+    assert found.columns == ["type", "time", "matches", "nodes", "edges"]
+    again = trellis.decompress(found)
+    assert again.columns == ["type", "time", "a", "b"]
+    assert rows(again.selectExpr("time", "a.time", "transform(b, x -> x.time)", "b[0]")) == rows(
+        listed.selectExpr("time", "a.time", "transform(b, x -> x.time)", "b[0]")
+    )
+    counted = trellis.sase(f"{text} RETURN b[b.LEN].tag, count(*) AS n", events=stream)
+    assert rows(counted.select("time", "n")) == rows(found.select("time", "matches"))
+    assert counted.schema["n"].dataType.simpleString() == "decimal(38,0)"
+
+
+def test_compressed_matches_are_told_from_others(stream: DataFrame) -> None:
+    with pytest.raises(BindingError, match="holds no compressed matches"):
+        trellis.decompress(stream)
+    found = trellis.sase("PATTERN SEQ(Shelf a, Exit time2)", events=stream, compressed=True)
+    with pytest.raises(BindingError, match="two columns time2"):
+        trellis.decompress(found.withColumnRenamed("time", "time2"))
+
+
+def test_more_matches_than_anybody_counts(spark: SparkSession) -> None:
+    frame = spark.range(130).selectExpr("'A' AS type", "id AS time")
+    text = "PATTERN SEQ(A+ a[], A b) WHERE skip_till_any_match { b.time = 129 }"
+    (row,) = trellis.sase(text, events=frame, compressed=True).collect()
+    assert row.matches is None and len(row.nodes) < 600
+    assert trellis.decompress(trellis.sase(text, events=frame, compressed=True)).limit(5).count() == 5
+    with pytest.raises(TrellisError, match="more than 38 digits"):
+        trellis.explain(f"{text} RETURN count(*) AS n", events=frame, analyze=True)

@@ -65,12 +65,15 @@ def event_text(query: Query, events: EventClauses) -> str:
         names = [str(Identifier(name)) for name in variable.types]
         typed = names[0] if len(names) == 1 else f"({' | '.join(names)})"
         marks = ("+", "[]") if component.repeated else ("", "")
-        text = f"{typed}{marks[0]} {Identifier(variable.name)}{marks[1]}"
+        name = Identifier(variable.name, quoted=variable.variable != variable.name.upper())
+        text = f"{typed}{marks[0]} {name}{marks[1]}"
         parts.append(f"~({text})" if component.absent else text)
     same = [f"[{', '.join(map(str, events.same))}]"] if events.same else []
     conditions = [f"({one})" if isinstance(one, Operator) and one.symbol == "OR" else str(one) for one in events.where]
     lines = [f"PATTERN SEQ({', '.join(parts)})"]
-    lines.append(f"WHERE {query.selection.name.lower()} {{ {' AND '.join([*same, *conditions])} }}")
+    lines.append(
+        f"WHERE {query.selection.name.lower()} {{ {' AND '.join([*same, *conditions])} }}".replace("{  }", "{ }")
+    )
     if events.most_events is not None:
         lines.append(f"WITHIN {events.most_events} EVENTS")
     elif query.within is not None:

@@ -16,7 +16,7 @@ class Identifier:
 
     def __str__(self) -> str:
         # As written: with quotes added, a name would compare with case when it is read back.
-        plain = not self.quoted and self.text.replace("_", "a").isalnum()
+        plain = not self.quoted and self.text.replace("_", "a").isalnum() and not self.text[0].isdigit()
         return self.text if plain else f"`{self.text.replace('`', '``')}`"
 
     def __eq__(self, other: object) -> bool:

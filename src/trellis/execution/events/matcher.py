@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from trellis.algebra.event_scan import EdgeTests, EventResult, EventScan, EventSearch
 from trellis.algebra.query import Selection
-from trellis.errors import ResourceError, TrellisError
+from trellis.errors import DataError, ResourceError, TrellisError
 from trellis.execution import loading
 from trellis.execution.chunks import Chunk
 from trellis.execution.events.found import count_matches, put_in_order, read_graphs, read_matches
@@ -142,6 +142,7 @@ class EventMatcher(MatchReader):
                         if listed:
                             yield read_matches(matches, progress), None
                         else:
+                            self._check_counts(graphs.high[: progress[o.MATCHES]], graphs.rows, chunk)
                             yield read_graphs(graphs, progress, len(self.plan.parts) - 1)
                         progress[o.MATCHES] = progress[o.USED] = progress[o.NODES] = progress[o.EDGES] = 0
                     if outcome == o.FINISHED:
@@ -207,6 +208,15 @@ class EventMatcher(MatchReader):
             _programs([one.tests for one in absences]),
             count,
         )
+
+    def _check_counts(self, high: Ints, rows: Ints, chunk: Chunk) -> None:
+        """Where the number of matches is the result, it must be known; beside a graph it may be missing."""
+        if self.plan.result is EventResult.COUNTS and (high < 0).any():
+            where = chunk.where(int(rows[np.argmax(high < 0)]), self.plan)
+            raise DataError(
+                f"The number of matches that end at {where} has more than 38 digits.",
+                cure="Shorten WITHIN, or make conditions stricter.",
+            )
 
     def error(self, kind: int, row: int, chunk: Chunk) -> TrellisError:
         """What went wrong at a row, for people."""
