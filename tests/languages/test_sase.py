@@ -177,7 +177,8 @@ def test_types_may_be_known() -> None:
     [
         "PATTERN SEQ(A `a`, `5` b, (`order placed` | C)+ c[]) WHERE { `a`.x = 1 and c[i].x > c[i-1].x }",
         "PATTERN SEQ(A a) WHERE skip_till_any_match { } WITHIN 5 events OUTPUT NON_OVERLAP",
-        "PATTERN SEQ(A a, ~(B b), C+ c[]) WHERE { [x, y] and (a.x = 1 or c[1].x = 2) } WITHIN 3 hours RETURN T(a.x AS `q r`)",
+        "PATTERN SEQ(A a, ~(B b), C+ c[]) WHERE { [x, y] and (a.x = 1 or c[1].x = 2) } WITHIN 3 hours "
+        "RETURN T(a.x AS `q r`)",
     ],
 )
 def test_the_text_of_a_query_is_read_back(text: str) -> None:

@@ -71,9 +71,8 @@ def event_text(query: Query, events: EventClauses) -> str:
     same = [f"[{', '.join(map(str, events.same))}]"] if events.same else []
     conditions = [f"({one})" if isinstance(one, Operator) and one.symbol == "OR" else str(one) for one in events.where]
     lines = [f"PATTERN SEQ({', '.join(parts)})"]
-    lines.append(
-        f"WHERE {query.selection.name.lower()} {{ {' AND '.join([*same, *conditions])} }}".replace("{  }", "{ }")
-    )
+    tests = " AND ".join([*same, *conditions])
+    lines.append(f"WHERE {query.selection.name.lower()} {{ {f'{tests} ' if tests else ''}}}")
     if events.most_events is not None:
         lines.append(f"WITHIN {events.most_events} EVENTS")
     elif query.within is not None:
