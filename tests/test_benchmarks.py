@@ -29,7 +29,7 @@ from benchmarks.timing import in_turns
 
 ROOT = Path(__file__).parents[1]
 WITHOUT_SPARK = ("segments", "calibration.segments", "baselines")
-WITH_SPARK = ("rows", "prefilter", "calibration.prefilter")
+WITH_SPARK = ("rows", "events", "prefilter", "calibration.prefilter")
 
 # ---- what is listed ----
 
@@ -37,7 +37,7 @@ WITH_SPARK = ("rows", "prefilter", "calibration.prefilter")
 def test_every_module_can_be_imported() -> None:
     found = [module.name for module in walk_packages(benchmarks.__path__, "benchmarks.")]
     assert {name.split(".")[1] for name in found if name.count(".") == 2} == {
-        *("rows", "segments", "prefilter", "calibration", "baselines")
+        *("rows", "events", "segments", "prefilter", "calibration", "baselines")
     }
     for name in found:
         import_module(name)
@@ -78,10 +78,11 @@ def test_commands_on_pages_are_accepted(command: str) -> None:
         find(name).parser().parse_args(options)
 
 
-def test_the_page_of_rows_has_a_place_for_every_section() -> None:
-    sections = find("rows").parser().get_default("only")
-    text = (ROOT / "docs/benchmarks/row_patterns.md").read_text("utf-8")
-    places = re.findall(r"<!-- (\w+): written by benchmarks/rows -->.*?<!-- end of \1 -->", text, re.DOTALL)
+@pytest.mark.parametrize(("name", "page"), [("rows", "row_patterns"), ("events", "events")])
+def test_a_page_in_sections_has_a_place_for_each(name: str, page: str) -> None:
+    sections = find(name).parser().get_default("only")
+    text = (ROOT / f"docs/benchmarks/{page}.md").read_text("utf-8")
+    places = re.findall(rf"<!-- (\w+): written by benchmarks/{name} -->.*?<!-- end of \1 -->", text, re.DOTALL)
     assert sorted(places) == sorted(["summary", *sections])
 
 
