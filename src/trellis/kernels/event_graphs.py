@@ -107,17 +107,11 @@ def _count(at: int, row: int, low: int, high: int, step: Step, room: Room, graph
                 alive = True
                 paths_high, paths_low = _sum(paths_high, paths_low, graphs.paths_high[child], graphs.paths_low[child])
     elif _is_guarded(at, step, room):
-        todo = _push(left, 0, room)
-        while todo > 0:
-            todo -= 1
-            child = room.todo_cell[todo]
-            if graphs.state[child] != _ALIVE:
-                continue
-            if cells.row[child] < 0:
-                todo = _push(cells.right[child] - base, _push(cells.left[child] - base, todo, room), room)
-            elif _may_follow(child, at, step, room):
-                alive = True
-                paths_high, paths_low = _sum(paths_high, paths_low, graphs.paths_high[child], graphs.paths_low[child])
+        todo, child = _next_before(_push(left, 0, room), at, step, room, graphs)
+        while child >= 0:
+            alive = True
+            paths_high, paths_low = _sum(paths_high, paths_low, graphs.paths_high[child], graphs.paths_low[child])
+            todo, child = _next_before(todo, at, step, room, graphs)
     elif left >= 0 and graphs.state[left] == _ALIVE:
         alive = True
         paths_high, paths_low = graphs.paths_high[left], graphs.paths_low[left]
@@ -132,6 +126,22 @@ def _push(at: int, todo: int, room: Room) -> int:
         room.todo_cell[todo] = at
         return todo + 1
     return todo
+
+
+@inlined
+def _next_before(todo: int, at: int, step: Step, room: Room, graphs: EventGraphs) -> tuple[int, int]:
+    """One more event that may stand before that of a cell, -1 if there is none; choices are looked through."""
+    cells, base = room.cells, room.progress[o.BASE]
+    while todo > 0:
+        todo -= 1
+        child = room.todo_cell[todo]
+        if graphs.state[child] < _ALIVE:
+            continue
+        if cells.row[child] < 0:
+            todo = _push(cells.right[child] - base, _push(cells.left[child] - base, todo, room), room)
+        elif _may_follow(child, at, step, room):
+            return todo, int(child)
+    return 0, -1
 
 
 @inlined
@@ -181,16 +191,10 @@ def _write_nodes(bottom: int, top: int, ends: int, step: Step, room: Room, graph
         if graphs.state[at] != _KEPT:
             continue
         if cells.row[at] >= 0 and _is_guarded(at, step, room):
-            todo = _push(cells.left[at] - base, 0, room)
-            while todo > 0:
-                todo -= 1
-                child = room.todo_cell[todo]
-                if graphs.state[child] < _ALIVE:
-                    continue
-                if cells.row[child] < 0:
-                    todo = _push(cells.right[child] - base, _push(cells.left[child] - base, todo, room), room)
-                elif _may_follow(child, at, step, room):
-                    graphs.state[child] = _KEPT
+            todo, child = _next_before(_push(cells.left[at] - base, 0, room), at, step, room, graphs)
+            while child >= 0:
+                graphs.state[child] = _KEPT
+                todo, child = _next_before(todo, at, step, room, graphs)
         else:
             _mark(cells.left[at] - base, _ALIVE, _KEPT, graphs)
             if cells.row[at] < 0:
@@ -235,18 +239,12 @@ def _write_node(at: int, first_node: int, step: Step, room: Room, graphs: EventG
     if cells.row[at] >= 0 and cells.left[at] < 0:
         return True
     if cells.row[at] >= 0 and _is_guarded(at, step, room):
-        todo = _push(left, 0, room)
-        while todo > 0:
-            todo -= 1
-            child = room.todo_cell[todo]
-            if graphs.state[child] < _ALIVE:
-                continue
-            if cells.row[child] < 0:
-                todo = _push(cells.right[child] - base, _push(cells.left[child] - base, todo, room), room)
-            elif _may_follow(child, at, step, room):
-                if progress[o.EDGES] >= len(graphs.source):
-                    return False
-                _write_edge(graphs.number[child], node, room, graphs)
+        todo, child = _next_before(_push(left, 0, room), at, step, room, graphs)
+        while child >= 0:
+            if progress[o.EDGES] >= len(graphs.source):
+                return False
+            _write_edge(graphs.number[child], node, room, graphs)
+            todo, child = _next_before(todo, at, step, room, graphs)
         return True
     _write_edge(graphs.number[left], node, room, graphs)
     if right >= 0:
