@@ -42,6 +42,11 @@ def test_the_picture_is_drawn_on_the_only_table() -> None:
     assert (args.series, args.by) == ("t", ["symbol", "venue"])
 
 
+def test_a_picture_of_events_needs_no_columns() -> None:
+    args = read("run q.sase --table t=t.parquet --plot m.html --by symbol")
+    assert (args.series, args.x, args.y, args.by) == ("t", None, None, ["symbol"])
+
+
 def test_no_command() -> None:
     args = read("")
     assert args.command is None and "trellis run query.sql" in args.help and "exit codes" in args.help
@@ -69,6 +74,7 @@ def test_no_command() -> None:
         ("run q.sql --x ts", "--x needs --plot"),
         ("run q.sql --table t=t.csv --plot m.gif --x a --y b", "suffixes .html, .png, .svg"),
         ("run q.sql --table t=t.csv --plot m.png --x a", "needs --x and --y"),
+        ("run q.sql --table t=t.csv --plot m.png --label a", "needs --x and --y"),
         ("run q.sql --plot m.png --x a --y b", "there is none"),
         ("run q.sql --table t=t.csv --table u=u.csv --plot m.png --x a --y b", "one of the tables: t, u"),
         ("run q.sql --tab t=t.csv", "unrecognized arguments"),

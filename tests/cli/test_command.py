@@ -124,6 +124,7 @@ def test_queries_that_cannot_be_read(answers: Any, tmp_path: Path, capsys: pytes
     assert main(["run", str(tmp_path / "nope.sql")]) == 4
     assert main(["run", str(tmp_path / "q.sql")]) == 4
     assert main(["run", str(tmp_path / "empty.sql")]) == 2
+    assert main(["run", "--sql", "SELECT 1", WEATHER, "--plot", "m.html"]) == 2
     assert given == []
     assert "not UTF-8" in capsys.readouterr().err
 
@@ -319,6 +320,18 @@ def test_a_picture(run: Any, tmp_path: Path) -> None:
     assert (tmp_path / "m.svg").read_text().startswith("<svg")
     code, _, said = run(*query, *drawn, "--overwrite", "--start", "nope")
     assert code == 2 and "no column 'nope'" in said
+
+
+@pytest.mark.thorough
+def test_a_picture_of_events(run: Any, tmp_path: Path) -> None:
+    pytest.importorskip("vl_convert")
+    (tmp_path / "e.csv").write_text("type,time,id\nA,1,7\nX,2,7\nB,3,7\nA,4,8\n")
+    query = ("--sql", "PATTERN SEQ(A a, B b) WHERE { [id] }", "--table", f"events={tmp_path}/e.csv")
+    code, out, said = run(*query, "--plot", tmp_path / "m.svg", "--by", "id", "--title", "Chains")
+    assert (code, out) == (0, "") and said.splitlines()[-1] == f"Drew {tmp_path / 'm.svg'}."
+    assert "1 match in 1 of 2 series · 4 events" in (tmp_path / "m.svg").read_text()
+    code, _, said = run(*query, "--plot", tmp_path / "n.svg", "--by", "shop")
+    assert code == 2 and "no column 'shop'" in said
 
 
 # ---- as a process of its own ----

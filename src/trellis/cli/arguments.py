@@ -188,7 +188,7 @@ def _add_plot(command: ArgumentParser) -> None:
         "--series", metavar="NAME", help="the table whose rows are the line; needed if there are several"
     )
     group.add_argument("--x", metavar="COLUMN", help="the column to draw over")
-    group.add_argument("--y", metavar="COLUMN", help="the column to draw")
+    group.add_argument("--y", metavar="COLUMN", help="the column to draw. Event patterns need neither --x nor --y")
     group.add_argument("--by", action="append", metavar="COLUMN", help="a partitioning column: one panel a series")
     group.add_argument("--start", metavar="COLUMN", help="the measure with the x of the first row (default: start)")
     group.add_argument("--end", metavar="COLUMN", help="the measure with the x of the last row (default: end)")
@@ -252,8 +252,9 @@ def _complete_plot(args: Namespace, parser: ArgumentParser) -> None:
         return
     if Path(args.plot).suffix.lower() not in _PICTURES or is_url(args.plot):
         parser.error(f"--plot needs a file with one of the suffixes {', '.join(_PICTURES)}")
-    if not (args.x and args.y):
-        parser.error("--plot needs --x and --y")
+    of_lines = [name for name in ("x", "y", "start", "end", "match", "label") if vars(args)[name]]
+    if of_lines and not (args.x and args.y):
+        parser.error("--plot needs --x and --y, or for an event pattern none of what belongs to them")
     names = [one.name for one in args.tables]
     if args.series is None and len(names) == 1:
         args.series = names[0]

@@ -100,6 +100,8 @@ def _run(args: Namespace) -> int:
 def _query(args: Namespace) -> int:
     """Check what can be checked without Spark, then start it and do what was asked for."""
     text = _text(args)
+    if not args.explain and args.plot and not args.x and not is_sase(text):
+        raise BindingError("--plot needs --x and --y.", cure="Only an event pattern is drawn without them.")
     local = wants_local(args)
     tables = [locate(table, local=local) for table in args.tables]
     if not args.explain:
@@ -156,7 +158,8 @@ def _deliver(args: Namespace, result: DataFrame, frames: dict[str, DataFrame], p
             limited = result.sparkSession.read.parquet(local_url(args.target.path))  # a picture need not match again
     if args.plot:
         progress.show("drawing")
-        rows = _draw(args, limited, frames[args.series], progress)
+        draw = _draw if args.x else _draw_chains
+        rows = draw(args, limited, frames[args.series], progress)
     elif args.target is None:
         rows = _print(args, result, progress, local=local)
     if rows is None and args.fail_if_empty:
@@ -208,6 +211,30 @@ def _draw(args: Namespace, matches: DataFrame, series: DataFrame, progress: Prog
     progress.hide()
     _tell(args, f"Drew {picture}.")
     return len(found)
+
+
+def _draw_chains(args: Namespace, matches: DataFrame, events: DataFrame, progress: Progress) -> int:
+    """As `_draw`, for an event pattern; Spark keeps its matches, from which `plot` takes what it needs."""
+    from trellis.plots import plot
+
+    found = matches.persist()
+    try:
+        picture = plot(
+            found,
+            events,
+            x=args.event_time.split(",")[0],
+            type=args.event_type,
+            by=args.by,
+            title=args.title,
+            path=Path(args.plot).expanduser(),
+            max_rows=_ROWS_OF_A_PICTURE,
+        )
+        rows = found.count()
+    finally:
+        found.unpersist()
+    progress.hide()
+    _tell(args, f"Drew {picture}.")
+    return rows
 
 
 def _text(args: Namespace) -> str:

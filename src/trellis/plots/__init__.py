@@ -1,4 +1,4 @@
-"""Pictures of matches: each series a line, each match a band, in a file that opens anywhere."""
+"""Pictures in files that open anywhere: matches as bands on lines, matches with gaps in lanes, how far runs came."""
 
 from __future__ import annotations
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import reduce
 from operator import and_, or_
 from typing import Any, TypeAlias
@@ -14,20 +15,39 @@ from pyspark.sql import DataFrame as SparkFrame
 from trellis.errors import BindingError, ResourceError, UnsupportedError, raising_worker_errors
 
 __all__ = [
+    "Floats",
     "Frame",
     "Key",
+    "Limits",
     "bring",
     "choose_series",
+    "name_of",
     "numbers",
     "only_series",
+    "quoted",
     "require_columns",
     "show",
     "split_series",
+    "told_matches",
 ]
 
+Floats: TypeAlias = "np.ndarray[Any, np.dtype[np.float64]]"
 Frame: TypeAlias = "SparkFrame | pd.DataFrame"
 Key: TypeAlias = tuple[Any, ...]
 """The values of the partitioning columns of one series."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How much is drawn at most: series; points of a line, or pale events of a panel; matches with gaps in a panel.
+
+    `rows` is how much is brought from Spark at most.
+    """
+
+    series: int
+    points: int
+    matches: int
+    rows: int
 
 
 def require_columns(frame: Frame, needed: Sequence[str], what: str) -> None:
@@ -51,7 +71,7 @@ def bring(frame: Frame, columns: Sequence[str], limit: int, what: str) -> pd.Dat
                 f"The {what} are a stream, which never ends and so cannot be drawn.",
                 cure="Write the stream to a table and draw that.",
             )
-        rows = _collected(frame.select(*[_quoted(name) for name in names]).limit(limit + 1))
+        rows = _collected(frame.select(*[quoted(name) for name in names]).limit(limit + 1))
     if len(rows) > limit:
         raise ResourceError(
             f"The {what} have more than {limit} rows, too many to bring to one machine and to see in one picture.",
@@ -71,7 +91,7 @@ def choose_series(matched: pd.DataFrame, series: Frame, by: Sequence[str], most:
     if isinstance(series, pd.DataFrame):
         distinct = series[names].drop_duplicates()
     else:
-        distinct = _collected(series.select(*[_quoted(name) for name in names]).distinct().limit(most + 1))
+        distinct = _collected(series.select(*[quoted(name) for name in names]).distinct().limit(most + 1))
     counts: dict[Key, int] = {}
     for key in _keys(matched, names):
         counts[key] = counts.get(key, 0) + 1
@@ -90,7 +110,7 @@ def only_series(frame: Frame, by: Sequence[str], keys: Sequence[Key]) -> Frame:
     if isinstance(frame, pd.DataFrame):
         wanted = set(keys)
         return frame[np.array([key in wanted for key in _keys(frame, list(by))], dtype=bool)]
-    columns = [frame[_quoted(name)] for name in by]
+    columns = [frame[quoted(name)] for name in by]
     conditions = [
         reduce(and_, [column.eqNullSafe(part) for column, part in zip(columns, key, strict=True)]) for key in keys
     ]
@@ -107,7 +127,7 @@ def split_series(frame: pd.DataFrame, by: Sequence[str]) -> dict[Key, pd.DataFra
     return {key: frame.iloc[rows] for key, rows in places.items()}
 
 
-def numbers(values: pd.Series[Any], what: str) -> tuple[np.ndarray[Any, np.dtype[np.float64]], bool]:
+def numbers(values: pd.Series[Any], what: str) -> tuple[Floats, bool]:
     """The values as floats (NaN for NULL) and whether they are times, which become milliseconds since 1970.
 
     A time with a zone keeps the clock time of its zone.
@@ -137,6 +157,22 @@ def show(value: Any) -> str:
     if isinstance(value, pd.Timestamp | np.datetime64):
         return str(pd.Timestamp(value).round("ms")).removesuffix(" 00:00:00").removesuffix("000")
     return str(value)
+
+
+def name_of(key: Key) -> str:
+    """The name of a series."""
+    return " · ".join(show(part) for part in key)
+
+
+def told_matches(counts: Sequence[int], left_out: bool) -> str:
+    """How many matches the panels of a picture have, in words; `left_out` if there are more series."""
+    count, hit = sum(counts), sum(1 for one in counts if one)
+    text = "no matches" if not count else "1 match" if count == 1 else f"{count:,} matches"
+    if count and len(counts) > 1:
+        text += f" in {hit} of {len(counts)} series" if hit < len(counts) else f" in {hit} series"
+    if left_out:
+        text += ", the ones with the most matches" if count else f", the first {len(counts)} series"
+    return text
 
 
 def _collected(frame: SparkFrame) -> pd.DataFrame:
@@ -174,5 +210,6 @@ def _sortable(part: Any) -> tuple[bool, Any]:
     return (part is None, "" if part is None else part)
 
 
-def _quoted(name: str) -> str:
+def quoted(name: str) -> str:
+    """A name as Spark reads it, whatever stands in it."""
     return "`" + name.replace("`", "``") + "`"

@@ -7,9 +7,10 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-__all__ = ["Band", "Floats", "Panel", "Point", "Positions", "Span", "panel", "thin"]
+from trellis.plots.frames import Floats
 
-Floats: TypeAlias = "np.ndarray[Any, np.dtype[np.float64]]"
+__all__ = ["Band", "Panel", "Point", "Positions", "Span", "panel", "thin"]
+
 Positions: TypeAlias = "np.ndarray[Any, np.dtype[np.int64]]"
 Span: TypeAlias = tuple[float, float]
 
