@@ -1,7 +1,8 @@
 """Every Python example in README.md and docs/ runs, page by page, and prints what the page says it prints.
 
 The ```python blocks of a page share one namespace and run in order, in a folder of their own. A ```text block right
-after a ```python block (nothing but blank lines between) is what that block must print. A block below the line
+after a ```python block (nothing but blank lines between) is what that block must print. A picture (`.svg`) of the page
+that its code draws, too, says the same: draw it anew with `python tools/draw_pictures.py`. A block below the line
 `<!-- no-run -->` is left out; that is for blocks that are no Python (shell commands in them start with `$` or `%`) and
 for those that need something that a test cannot have, and then the comment says what: `<!-- no-run: a cluster -->`.
 """
@@ -85,7 +86,16 @@ def _tidy(text: str) -> list[str]:
 )
 def test_page(page: Path, spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    run_page(str(page.relative_to(ROOT)), page.read_text("utf-8"), {"__name__": "__main__", "spark": spark})
+    text = page.read_text("utf-8")
+    run_page(str(page.relative_to(ROOT)), text, {"__name__": "__main__", "spark": spark})
+    for name in re.findall(r"!\[[^\]]*\]\(([^)]+\.svg)\)", text):
+        if Path(name).exists():
+            assert words(Path(name)) == words(page.parent / name), f"the code of {page.name} draws another {name}"
+
+
+def words(picture: Path) -> list[str]:
+    """The texts in a picture; where exactly they and the marks stand is the business of the package that draws."""
+    return re.findall(r">([^<]+)</text>", picture.read_text("utf-8"))
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

@@ -30,7 +30,8 @@ MAY_USE: dict[str, set[str]] = {
     "plots": {"errors"},
     "planned": {"algebra", "errors", "execution", "planning", "segment_functions", "spark"},
     "statements": {"algebra", "errors", "languages", "planned", "planning", "spark"},
-    "api": {"errors", "java", "languages", "planned", "planning", "spark", "statements"},
+    "stage_counts": {"algebra", "analysis", "errors", "planned", "planning", "spark"},
+    "api": {"errors", "java", "languages", "planned", "planning", "stage_counts", "spark", "statements"},
     "cli": {"errors", "java", "languages", "plots", "trellis"},
     "demo": {"errors", "java", "plots", "samples", "trellis"},
     "trellis": {"api", "errors", "execution", "plots", "segment_functions"},
@@ -42,7 +43,7 @@ MAY_USE_LIBRARY: dict[str, set[str]] = {
     "numpy": {"execution", "kernels", "plots", "segment_functions"},
     "pandas": {"plots"},
     "pyarrow": {"cli", "execution", "spark"},
-    "pyspark": {"api", "cli", "demo", "java", "planned", "plots", "spark", "statements"},
+    "pyspark": {"api", "cli", "demo", "java", "planned", "plots", "stage_counts", "spark", "statements"},
     "sqlglot": {"languages"},
     "vl_convert": {"plots"},
 }

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from trellis import errors
-    from trellis.api import EventPattern, RowPattern, decompress, event_pattern, explain, pattern, sase, sql
+    from trellis.api import EventPattern, RowPattern, decompress, event_pattern, explain, pattern, progress, sase, sql
     from trellis.execution.warmup import warmup
     from trellis.plots import plot
     from trellis.segment_functions import segment_function
@@ -22,6 +22,7 @@ __all__ = [
     "explain",
     "pattern",
     "plot",
+    "progress",
     "sase",
     "segment_function",
     "sql",
@@ -36,6 +37,7 @@ _HOMES = {
     "explain": "trellis.api",
     "pattern": "trellis.api",
     "plot": "trellis.plots",
+    "progress": "trellis.api",
     "sase": "trellis.api",
     "segment_function": "trellis.segment_functions",
     "sql": "trellis.api",

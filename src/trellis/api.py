@@ -18,9 +18,10 @@ from trellis.planning.hints import Hints
 from trellis.spark.decompress import decompress_matches
 from trellis.spark.session import Session
 from trellis.spark.worker_python import require_worker_python
+from trellis.stage_counts import STEP_BUDGET, count_stages
 from trellis.statements import create_view, match_clauses
 
-__all__ = ["EventPattern", "RowPattern", "decompress", "event_pattern", "explain", "pattern", "sase", "sql"]
+__all__ = ["EventPattern", "RowPattern", "decompress", "event_pattern", "explain", "pattern", "progress", "sase", "sql"]
 
 Args = Mapping[str, object]
 
@@ -175,6 +176,60 @@ def decompress(matches: DataFrame) -> DataFrame:
     return decompress_matches(matches)
 
 
+def progress(
+    text: str,
+    /,
+    *,
+    events: DataFrame,
+    type: str = "type",
+    time: str | Sequence[str] = "time",
+    max_events: int = 1_000_000,
+    spark: SparkSession | None = None,
+    args: Args | None = None,
+    hints: Args | None = None,
+) -> DataFrame:
+    """Count how far the runs of an event pattern came, to see which part of it fails.
+
+    Runs at once: one search for each component. `trellis.plot` draws the result.
+
+    Parameters
+    ----------
+    text : str
+        The pattern, as for `sase`. RETURN and OUTPUT do not matter.
+    events, type, time, spark, args
+        As for `sase`.
+    max_events : int
+        Search in so many events at most. If there are more, it is done in some whole partitions of them (by what
+        stands in `[...]`), or where one is too large for that, in the earliest events.
+    hints : mapping, optional
+        As for `sase`; the hint `step_budget` is smaller unless it is given.
+
+    Returns
+    -------
+    DataFrame
+        A row for each `component`, and after a repeated one for the conditions on the whole of it (`end of b[]`); those
+        that must be absent come last. `conditions` are those that are tested there. `events` are how many events some
+        run took into it, and `runs` how many runs came so far: of what must be absent, how many events end a match that
+        is left, and how many these are. They are NULL where the search takes more steps than the step budget allows, or
+        a number has more than 38 digits. `searched` and `total` are how many events were looked at, and there are.
+
+    Examples
+    --------
+    >>> import trellis as tr
+    >>> events = spark.createDataFrame(
+    ...     [("Order", 1, 7), ("Order", 2, 8), ("Payment", 30, 8)], "type string, time int, id int")
+    >>> for row in tr.progress("PATTERN SEQ(Order o, Payment p) WHERE { [id] } WITHIN 10", events=events).collect():
+    ...     print(row.component, row.events)
+    Order o 2
+    Payment p 0
+    """
+    query = parse_sase_text(text, type, time)
+    session = Session(_session(spark, {"events": events}, args), dict(args or {}))
+    with errors_about(text), warm(query):
+        require_worker_python(session.spark)
+        return count_stages(query, events, session, Hints.of({"step_budget": STEP_BUDGET, **(hints or {})}), max_events)
+
+
 def explain(
     text: str,
     /,
@@ -319,6 +374,20 @@ class EventPattern(EventBuilder):
         return sase(
             self.text(), events=frame, type=type, time=time, args=args, hints=hints, types=types, compressed=compressed
         )
+
+    def progress(
+        self,
+        frame: DataFrame,
+        *,
+        type: str = "type",
+        time: str | Sequence[str] = "time",
+        max_events: int = 1_000_000,
+        args: Args | None = None,
+        hints: Args | None = None,
+    ) -> DataFrame:
+        """Count how far the runs of the pattern come in a DataFrame; as `trellis.progress`."""
+        self.query(type, time)
+        return progress(self.text(), events=frame, type=type, time=time, max_events=max_events, args=args, hints=hints)
 
     def explain(
         self,

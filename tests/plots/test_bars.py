@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -20,13 +21,13 @@ pytest.importorskip("vl_convert")
 def progress() -> pd.DataFrame:
     return pd.DataFrame(
         [
-            ("Order o", "[id]", 1_200, 5_000, 5_000),
-            ("Item+ i[]", "[id] AND i[i].price > i[i-1].price", None, 5_000, 5_000),
-            ("end of i[]", "count(i[]) > 3", 1, 5_000, 5_000),
-            ("Payment p", "[id] AND p.amount < o.amount", 0, 5_000, 5_000),
-            ("~(Refund r)", "[id]", 0, 5_000, 5_000),
+            ("Order o", "[id]", 1_200, Decimal(1_200), 5_000, 5_000),
+            ("Item+ i[]", "[id] AND i[i].price > i[i-1].price", None, None, 5_000, 5_000),
+            ("end of i[]", "count(i[]) > 3", 1, Decimal(10**20), 5_000, 5_000),
+            ("Payment p", "[id] AND p.amount < o.amount", 0, Decimal(0), 5_000, 5_000),
+            ("~(Refund r)", "[id]", 0, Decimal(0), 5_000, 5_000),
         ],
-        columns=["component", "conditions", "events", "searched", "total"],
+        columns=["component", "conditions", "events", "runs", "searched", "total"],
     )
 
 
@@ -45,6 +46,7 @@ def test_each_component_has_a_bar(progress: pd.DataFrame, tmp_path: Path) -> Non
         ("Payment p", "no event"),
         ("~(Refund r)", "no event"),
     ]
+    assert [row["runs"] for row in rows] == ["1,200", "more than could be counted", "1e+20", "0", "0"]
     assert [row["fails"] for row in rows] == [False, False, False, True, False]
     assert [row["known"] for row in rows] == [True, False, True, True, True]
     lengths = [row["length"] for row in rows]

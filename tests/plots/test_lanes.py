@@ -350,6 +350,11 @@ def test_spark_frames(tmp_path: Path, spark: SparkSession) -> None:
     assert len(pale_of(y)) == 3
     collected = spec_of(plot(found.toPandas(), events.toPandas(), x="time", by="shop", path=tmp_path / "m.html"))
     assert [chains_of(chart) for chart in collected["concat"]] == [chains_of(x), chains_of(y)]
+    compressed = trellis.sase(text, events=events, compressed=True)
+    listed = spec_of(plot(trellis.decompress(compressed), events, x="time", by="shop", path=tmp_path / "m.html"))
+    assert sorted(chains_of(listed["concat"][0]).values()) == sorted(chains_of(x).values())
+    with pytest.raises(BindingError, match="Decompress"):
+        plot(compressed, events, x="time")
     with pytest.raises(ResourceError, match="events of the matches have more than 3 rows"):
         plot(found, events, x="time", max_rows=3)
     nothing = trellis.sase(text, events=events.where("type <> 'Payment'"))

@@ -11,7 +11,7 @@ from trellis.algebra.pattern import Concat, Not, Pattern, Repeat, variables_of
 if TYPE_CHECKING:
     from trellis.algebra.query import Query
 
-__all__ = ["Component", "EventClauses", "EventVariable", "components_of", "event_text"]
+__all__ = ["Component", "EventClauses", "EventVariable", "component_text", "components_of", "event_text"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,16 +58,19 @@ def components_of(pattern: Pattern) -> tuple[Component, ...]:
     return tuple(Component(variables_of(part)[0], isinstance(part, Repeat), isinstance(part, Not)) for part in parts)
 
 
+def component_text(component: Component, variable: EventVariable) -> str:
+    """A component in the language of events: `Shipment+ b[]`."""
+    names = [str(Identifier(name)) for name in variable.types]
+    typed = names[0] if len(names) == 1 else f"({' | '.join(names)})"
+    marks = ("+", "[]") if component.repeated else ("", "")
+    name = Identifier(variable.name, quoted=variable.variable != variable.name.upper())
+    text = f"{typed}{marks[0]} {name}{marks[1]}"
+    return f"~({text})" if component.absent else text
+
+
 def event_text(query: Query, events: EventClauses) -> str:
     """A query in the language of events."""
-    parts = []
-    for component, variable in zip(components_of(query.pattern), events.variables, strict=True):
-        names = [str(Identifier(name)) for name in variable.types]
-        typed = names[0] if len(names) == 1 else f"({' | '.join(names)})"
-        marks = ("+", "[]") if component.repeated else ("", "")
-        name = Identifier(variable.name, quoted=variable.variable != variable.name.upper())
-        text = f"{typed}{marks[0]} {name}{marks[1]}"
-        parts.append(f"~({text})" if component.absent else text)
+    parts = map(component_text, components_of(query.pattern), events.variables)
     same = [f"[{', '.join(map(str, events.same))}]"] if events.same else []
     conditions = [f"({one})" if isinstance(one, Operator) and one.symbol == "OR" else str(one) for one in events.where]
     lines = [f"PATTERN SEQ({', '.join(parts)})"]

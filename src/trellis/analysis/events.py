@@ -21,7 +21,7 @@ from trellis.analysis.schema import Schema
 from trellis.analysis.source import Source
 from trellis.errors import BindingError, Span, UnsupportedError
 
-__all__ = ["Edge", "EdgeKind", "bind_events"]
+__all__ = ["Edge", "EdgeKind", "bind_events", "edges_of"]
 
 
 class EdgeKind(IntEnum):
@@ -85,6 +85,13 @@ def bind_events(query: Query, source: Source) -> tuple[BoundQuery, Mapping[Edge,
         measures=_measures(query, events, binder),
     )
     return bound, {edge: tuple(conditions) for edge, conditions in tests.items()}
+
+
+def edges_of(query: Query, source: Source) -> tuple[Edge, ...]:
+    """The edge of each condition of WHERE."""
+    assert query.events is not None
+    binder = _EventBinder(source.schema, components_of(query.pattern), source.parameters)
+    return tuple(map(binder.edge_of, query.events.where))
 
 
 def _edges_of(component: Component) -> tuple[EdgeKind, ...]:

@@ -13,10 +13,11 @@ from trellis.plots.frames import Frame, Limits, bring, require_columns
 
 __all__ = ["draw_bars"]
 
-_COLUMNS = ("component", "conditions", "events", "searched", "total")
+_COLUMNS = ("component", "conditions", "events", "runs", "searched", "total")
 _WIDTH = 620
 _ROW = 58
 _UNKNOWN = "#dfe3e8"
+_MORE = "more than could be counted"
 
 
 def draw_bars(progress: Frame, title: str | None, limits: Limits) -> Spec:
@@ -36,21 +37,23 @@ def draw_bars(progress: Frame, title: str | None, limits: Limits) -> Spec:
 def _rows(steps: pd.DataFrame) -> list[Spec]:
     """The bars; the first that no event reaches `fails`, and one that could not be counted goes to the end."""
     most = max((int(count) for count in steps["events"].dropna()), default=0) or 1
-    columns = (steps[name].tolist() for name in ("component", "conditions", "events"))
+    columns = (steps[name].tolist() for name in ("component", "conditions", "events", "runs"))
     rows: list[Spec] = []
-    for place, (component, conditions, count) in enumerate(zip(*columns, strict=True)):
+    for place, (component, conditions, count, runs) in enumerate(zip(*columns, strict=True)):
         known = not pd.isna(count)
         rows.append(
             {
                 "component": component,
                 "conditions": conditions,
+                "events": _many(count),
                 "y": place,
                 "top": place - 0.17,
                 "bottom": place + 0.17,
                 "below": place + 0.34,
                 # A bar that is there can be seen.
                 "length": most if not known else max(float(count), 2 * most / _WIDTH if count else 0.0),
-                "told": _told(count) if known else "more than could be counted",
+                "told": _told(count) if known else _MORE,
+                "runs": _many(runs),
                 "known": known,
                 "fails": known and count == 0 and not any(row["fails"] for row in rows),
             }
@@ -83,7 +86,7 @@ def _view(rows: list[Spec]) -> Spec:
     colour = {"condition": {"test": "datum.known", "value": CALM}, "value": _UNKNOWN}
     told = {"condition": {"test": "datum.fails", "value": ACCENT}, "value": INK}
     below = {"condition": {"test": "datum.fails", "value": ACCENT}, "value": MUTED}
-    tooltip = [{"field": name, "type": "nominal"} for name in ("component", "conditions", "told")]
+    tooltip = [{"field": name, "type": "nominal"} for name in ("component", "conditions", "events", "runs")]
     layers: list[Spec] = [
         {
             "mark": {"type": "rect"},
@@ -123,6 +126,13 @@ def _view(rows: list[Spec]) -> Spec:
 
 def _told(count: Any) -> str:
     return "no event" if not count else f"{int(count):,} event{'' if count == 1 else 's'}"
+
+
+def _many(count: Any) -> str:
+    """A number, which may be very large."""
+    if pd.isna(count):
+        return _MORE
+    return f"{int(count):,}" if count < 10**15 else f"{float(count):.3g}"
 
 
 def _summary(steps: pd.DataFrame) -> str:

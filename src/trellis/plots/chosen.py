@@ -40,8 +40,8 @@ def lanes_of(matches: Frame, x: str, kind: str, keys: Sequence[str]) -> list[Lan
     if not lanes and not (isinstance(matches, pd.DataFrame) and matches.empty):
         raise BindingError(
             f"The matches have no column that holds events with {x!r} and {kind!r}.",
-            cure="Leave RETURN out of the event pattern: then its matches have all of their events. "
-            "For matches of rows, name the column to draw in y=.",
+            cure="Leave RETURN out of the event pattern: then its matches have all of their events. Decompress "
+            "compressed ones. For matches of rows, name the column to draw in y=.",
         )
     for lane in lanes:
         for key in keys:

@@ -1,0 +1,33 @@
+"""Draw the pictures in docs/ anew that the code of their pages draws: run the pages, and copy what they drew."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+PAGES = (ROOT / "docs" / "events.md",)
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(ROOT / "tests"))
+    from pyspark.sql import SparkSession
+
+    from test_docs import run_page
+
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    spark = SparkSession.builder.master("local[2]").config("spark.sql.session.timeZone", "UTC").getOrCreate()
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8")
+        with tempfile.TemporaryDirectory() as folder:
+            os.chdir(folder)
+            run_page(page.name, text, {"__name__": "__main__", "spark": spark})
+            for name in re.findall(r"!\[[^\]]*\]\(([^)]+\.svg)\)", text):
+                if Path(name).exists():
+                    (page.parent / name).parent.mkdir(exist_ok=True)
+                    shutil.copy(name, page.parent / name)
+            os.chdir(ROOT)
+    spark.stop()
