@@ -240,6 +240,8 @@ def explain(
     analyze: bool = False,
     type: str = "type",
     time: str | Sequence[str] = "time",
+    types: Collection[str] | None = None,
+    compressed: bool = False,
     **frames: DataFrame,
 ) -> str:
     """Say how a statement, or an event pattern on `events`, would run, without running it.
@@ -253,8 +255,8 @@ def explain(
     ----------
     analyze : bool
         Run the statement too (its rows are thrown away), and show the real counts.
-    type, time
-        Of an event pattern: its columns, as in `sase`.
+    type, time, types, compressed
+        Of an event pattern, as in `sase`.
 
     Examples
     --------
@@ -268,7 +270,8 @@ def explain(
     """
     session = Session(_session(spark, frames, args), dict(args or {}), dict(frames))
     if is_sase(text) and "events" in frames:
-        query = parse_sase_text(text, type, time)
+        known = None if types is None else frozenset(types)
+        query = parse_sase_text(text, type, time, types=known, compressed=compressed)
         with errors_about(text), warm(query):
             planned = plan_on(query, frames["events"], session, Hints.of(hints), counted=analyze)
             return explain_all([planned], planned.run() if analyze else None)

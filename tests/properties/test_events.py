@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 from typing import Any
+from unittest import mock
 
 import numba
+import numpy as np
 import pyarrow as pa
+import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
@@ -15,10 +18,15 @@ from hypothesis.strategies import DrawFn
 import local
 import naive_sase as naive
 from naive_sase import Component, EventQuery, Expr, Strategy
+from trellis.algebra.automaton import WithinSpec
 from trellis.algebra.scan import OfGraph, Output
 from trellis.errors import UnsupportedError
+from trellis.execution import loading
+from trellis.execution.chunks import Chunk
 from trellis.execution.events.decompress import Decompress
+from trellis.execution.loading import load_within
 from trellis.execution.task import MatchTask
+from trellis.kernels.arrays import Within
 from trellis.languages.sase import parse_sase_text
 
 _SCHEMA = [("id", "int"), ("type", "string"), ("time", "int"), ("x", "int"), ("y", "double"), ("k", "int")]
@@ -239,6 +247,50 @@ def test_compressed_matches_are_the_matches(query: EventQuery, stream: list[dict
         if event
     }
     assert taking_part == {(part, at) for match in wanted for part, ids in enumerate(match) for at in ids}
+
+
+@given(queries(), streams(), st.sampled_from(_SEARCHES), st.lists(st.integers(0, 9), min_size=9, max_size=9))
+def test_windows_may_end_in_any_order(
+    query: EventQuery, stream: list[dict[str, Any]], search: str, widths: list[int]
+) -> None:
+    """Months do: 31 January and a month is before 29 January 23:00 and a month."""
+    query = replace(query, within=("time", 4), non_overlap=False)
+    listed = expected(replace(query, within=None), stream) if not query.components[0].negated else []
+    if any(component.negated for component in query.components):
+        return
+    deadlines = [event["time"] + width for event, width in zip(stream, widths, strict=False)]
+
+    def uneven(chunk: Chunk, spec: WithinSpec | None) -> Within:
+        found = load_within(chunk, spec)
+        ids = chunk.column(next(name for name, value in plan.projected if str(value) == "`id`"))
+        return found._replace(deadline=np.array([deadlines[number] for number in ids.to_pylist()], np.int64))
+
+    parsed = parse_sase_text(render(query), time_columns=("time", "id"))
+    plan = local.plan_clause(parsed, _SCHEMA, search=search)
+    with mock.patch.object(loading, "load_within", uneven):
+        given = found(query, stream, search=search)
+    wanted = [match for match in listed if stream[match[-1][-1]]["time"] <= deadlines[match[0][0]]]
+    assert sorted(given) == sorted(wanted), render(query)
+
+
+@pytest.mark.parametrize("search", _SEARCHES)
+def test_an_event_without_a_time_is_in_no_window(search: str) -> None:
+    stream = [{"id": n, "type": "A", "time": t, "x": 0, "y": 0.0, "k": 1} for n, t in enumerate((None, 5, 6))]
+    query = parse_sase_text("PATTERN SEQ(A+ a[]) WITHIN 10 RETURN a[1].id AS a", time_columns=("time", "id"))
+    assert [row["a"] for row in local.run(query, stream, _SCHEMA, search=search)] == [1, 1, 2]
+
+
+@pytest.mark.parametrize("text", ["", "RETURN count(*) AS n", "RETURN b.x AS x"])
+def test_what_is_returned_does_not_say_which_simultaneous_event_comes_first(text: str) -> None:
+    pattern = "PATTERN SEQ(A a, B b) WHERE skip_till_any_match { b.time = a.time }"
+    plans = [
+        local.plan_clause(parse_sase_text(f"{pattern} {returned}"), _SCHEMA) for returned in (text, "RETURN a.id AS a")
+    ]
+    orders = []
+    for plan in plans:
+        names = {str(value): name for name, value in plan.projected}
+        orders.append([name for name in names if "xxhash64" in name])
+    assert orders[0] == orders[1] and orders[0]
 
 
 def read_graph(row: dict[str, Any], outputs: dict[str, Output]) -> dict[str, Any]:

@@ -170,3 +170,47 @@ def test_more_matches_than_anybody_counts(spark: SparkSession) -> None:
     assert trellis.decompress(trellis.sase(text, events=frame, compressed=True)).limit(5).count() == 5
     with pytest.raises(TrellisError, match="more than 38 digits"):
         trellis.explain(f"{text} RETURN count(*) AS n", events=frame, analyze=True)
+
+
+def test_a_month_has_no_fixed_length(spark: SparkSession) -> None:
+    frame = spark.sql("""SELECT type, at, id FROM VALUES
+        ('A', timestamp_ntz'2023-01-28 23:00:00', 1), ('A', timestamp_ntz'2023-01-31 01:00:00', 2),
+        ('A', timestamp_ntz'2023-02-01 00:00:00', 3), ('B', timestamp_ntz'2023-02-28 12:00:00', 4)
+        AS v(type, at, id)""")
+    text = "PATTERN SEQ(A a, B b) WHERE skip_till_any_match { } WITHIN 1 month"
+    found = trellis.sase(f"{text} RETURN a.id AS a", events=frame, time="at")
+    counted = trellis.sase(f"{text} RETURN count(*) AS n", events=frame, time="at")
+    assert sorted(row.a for row in found.collect()) == [1, 3]
+    assert [row.n for row in counted.collect()] == [2]
+
+
+def test_simultaneous_events_are_counted_as_they_are_listed(spark: SparkSession) -> None:
+    frame = spark.range(20).selectExpr("IF(id % 2 = 0, 'B', 'A') AS type", "id DIV 2 AS time", "id")
+    text = "PATTERN SEQ(A a, B b) WHERE skip_till_any_match { b.time = a.time }"
+    listed = trellis.sase(f"{text} RETURN a.id AS a, b.id AS b", events=frame).count()
+    timed = trellis.sase(f"{text} RETURN a.time AS a", events=frame).count()
+    counted = trellis.sase(f"{text} RETURN count(*) AS n", events=frame).groupBy().sum("n").collect()[0][0]
+    assert 0 < listed == timed == counted < 10
+
+
+def test_whole_events_are_returned(stream: DataFrame) -> None:
+    text = "PATTERN SEQ(Shelf a, (Register | Exit)+ b[]) WHERE { [tag] } RETURN a AS first, array_agg(b[]) AS others"
+    (found,) = trellis.sase(text, events=stream).where("size(others) = 2").collect()
+    assert found.first.tag == 8 and [event.type for event in found.others] == ["Register", "Exit"]
+
+
+def test_what_is_wrong_with_names_and_types(spark: SparkSession, stream: DataFrame) -> None:
+    with pytest.raises(BindingError, match="upper is a function"):
+        trellis.sase("PATTERN SEQ(Shelf a) RETURN upper(a.type)", events=stream)
+    assert trellis.sase("PATTERN SEQ(Shelf a) RETURN `upper`(a.tag)", events=stream).collect()[0].type == "upper"
+    with pytest.raises(TrellisError, match="Expected AS"):
+        trellis.sase("PATTERN SEQ(Shelf a) RETURN count(*)", events=stream)
+    with pytest.raises(BindingError, match="two columns match_number"):
+        trellis.sase("PATTERN SEQ(Shelf match_number)", events=stream)
+    with pytest.raises(BindingError, match="two columns type"):
+        trellis.sase("PATTERN SEQ(Shelf type)", events=stream)
+    with pytest.raises(BindingError, match="types of events are texts"):
+        trellis.sase("PATTERN SEQ(`1` a)", events=spark.range(3).withColumnRenamed("id", "type"), time="type")
+    assert "graph" in trellis.explain("PATTERN SEQ(Shelf a);", events=stream, compressed=True)
+    with pytest.raises(BindingError, match="no events of the type Shelv"):
+        trellis.explain("PATTERN SEQ(Shelv a)", events=stream, types=["Shelf"])

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from trellis.algebra.expression import Expression, Identifier, Name, Operator
 from trellis.algebra.pattern import Concat, Not, Pattern, Repeat, variables_of
+from trellis.errors import Span
 
 if TYPE_CHECKING:
     from trellis.algebra.query import Query
@@ -30,7 +31,8 @@ class EventClauses:
     `variables` say which types of events each variable takes. All of `where` must hold; these conditions speak of
     variables and of their members. `same` are columns in which all events of a match agree. `most_events` bounds a
     match by the events of its partition, the first and the last counted. `compressed` asks for the graph of all matches
-    that end at one event, instead of a row for each.
+    that end at one event, instead of a row for each. `result_span` is where the type of the result stands, if it could
+    be a function.
     """
 
     type: Name
@@ -40,6 +42,7 @@ class EventClauses:
     same: tuple[Name, ...] = ()
     most_events: int | None = None
     result_type: str = "Match"
+    result_span: Span | None = field(default=None, compare=False, repr=False)
     compressed: bool = False
 
 

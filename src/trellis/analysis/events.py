@@ -24,6 +24,10 @@ from trellis.errors import BindingError, Span, UnsupportedError
 __all__ = ["Edge", "EdgeKind", "bind_events", "edges_of"]
 
 
+# Aggregates that may list whole events.
+_LISTS = ("array_agg", "collect_list")
+
+
 class EdgeKind(IntEnum):
     """In the order in which the events of a component become known."""
 
@@ -53,7 +57,8 @@ def bind_events(query: Query, source: Source) -> tuple[BoundQuery, Mapping[Edge,
     """The query without its tests, and the tests of each edge, all of which must hold."""
     events = query.events
     assert events is not None
-    binder = _EventBinder(source.schema, components_of(query.pattern), source.parameters)
+    binder = _EventBinder.of(query, events, source)
+    _check_types(events, source)
     partitioned = query.selection is not Selection.STRICT_CONTIGUITY
     same = tuple(binder.column(name) for name in events.same)
     tests: dict[Edge, list[Expression]] = {}
@@ -90,7 +95,7 @@ def bind_events(query: Query, source: Source) -> tuple[BoundQuery, Mapping[Edge,
 def edges_of(query: Query, source: Source) -> tuple[Edge, ...]:
     """The edge of each condition of WHERE."""
     assert query.events is not None
-    binder = _EventBinder(source.schema, components_of(query.pattern), source.parameters)
+    binder = _EventBinder.of(query, query.events, source)
     return tuple(map(binder.edge_of, query.events.where))
 
 
@@ -105,6 +110,12 @@ class _EventBinder:
     schema: Schema
     components: tuple[Component, ...]
     parameters: Mapping[str, object]
+    written: Mapping[str, str]
+
+    @staticmethod
+    def of(query: Query, events: EventClauses, source: Source) -> _EventBinder:
+        written = {one.variable: one.name for one in events.variables}
+        return _EventBinder(source.schema, components_of(query.pattern), source.parameters, written)
 
     @property
     def positives(self) -> tuple[Component, ...]:
@@ -199,17 +210,19 @@ class _EventBinder:
     def _check_index(self, component: Component, index: MemberIndex | None, span: Span | None) -> None:
         if component.repeated and index is None:
             raise BindingError(
-                f"{component.variable} is repeated: say which of its events.",
+                f"{self.written[component.variable]} is repeated: say which of its events.",
                 cure="b[1], b[i], b[i-1], b[b.LEN], or b[] in an aggregate.",
                 span=span,
             )
         if not component.repeated and index is not None:
             raise BindingError(
-                f"{component.variable} is a single event and has no index.", cure="Leave the index out.", span=span
+                f"{self.written[component.variable]} is a single event and has no index.",
+                cure="Leave the index out.",
+                span=span,
             )
 
     def _names(self) -> str:
-        return ", ".join(component.variable for component in self.components)
+        return ", ".join(self.written[component.variable] for component in self.components)
 
     # Values.
 
@@ -237,7 +250,7 @@ class _EventBinder:
         """An expression of RETURN."""
         match expression:
             case e.Name(parts=(first, *rest)):
-                component = self.component(first) if rest else None
+                component = self.component(first)
                 if component is None:
                     raise BindingError(
                         f"{expression} does not say of which event.",
@@ -269,14 +282,14 @@ class _EventBinder:
     def _check_present(self, component: Component, span: Span | None) -> None:
         if component.absent:
             raise BindingError(
-                f"{component.variable} is absent from every match: there is nothing to return.", span=span
+                f"{self.written[component.variable]} is absent from every match: there is nothing to return.", span=span
             )
 
     def _final(
         self, path: tuple[e.Identifier, ...], component: Component, first: bool, span: Span | None
     ) -> Expression:
         place = Place(frozenset({component.variable}), from_first=first, final=True)
-        return e.At(self.column(e.Name(path, span)), place, span=span)
+        return e.At(self.column(e.Name(path, span)) if path else self.event, place, span=span)
 
     def _at(
         self,
@@ -316,21 +329,24 @@ class _EventBinder:
                 f"{members[0]} is a single event.", cure="Aggregate over b[] or b[..i-1].", span=members[0].span
             )
         counted = [argument for argument in node.arguments if isinstance(argument, e.Member) and not argument.path]
-        if counted and (node.function != "count" or len(node.arguments) > 1 or node.distinct):
+        listed = final and node.function in _LISTS
+        if counted and not listed and (node.function != "count" or len(node.arguments) > 1 or node.distinct):
             raise BindingError(
-                f"{counted[0]} stands alone in count only.", cure="Name an attribute.", span=counted[0].span
+                f"{counted[0]} stands alone in count only, and in array_agg.",
+                cure="Name an attribute.",
+                span=counted[0].span,
             )
         if node.order or node.nulls or node.alone:
             raise UnsupportedError(f"{node.function} is not supported in event patterns.", span=node.span)
 
         def member(part: Expression) -> Expression:
             if isinstance(part, e.Member):
-                return self.column(e.Name(part.path, part.span))
+                return self.column(e.Name(part.path, part.span)) if part.path else self.event
             return e.rebuild(part, member)
 
         return e.BoundAggregate(
             function=node.function,
-            arguments=() if counted else tuple(map(member, node.arguments)),
+            arguments=() if counted and not listed else tuple(map(member, node.arguments)),
             variables=frozenset({component.variable}),
             distinct=node.distinct,
             condition=None if node.condition is None else member(node.condition),
@@ -370,8 +386,40 @@ def _measures(query: Query, events: EventClauses, binder: _EventBinder) -> tuple
                 else e.At(whole, Place(members, final=True)),
             )
         )
-    taken = {name.lower() for name, _ in listed}
-    return (*((name, value) for name, value in carried.items() if name.lower() not in taken), *listed)
+    _check_columns((*carried, *(name for name, _ in listed)), query)
+    return (*carried.items(), *listed)
+
+
+def _check_columns(names: tuple[str, ...], query: Query) -> None:
+    """Without RETURN, variables are columns."""
+    seen: set[str] = set()
+    for name in names:
+        if name.lower() in seen:
+            spans = {definition.variable.lower(): definition.span for definition in query.definitions}
+            raise BindingError(
+                f"The result would have two columns {name}: variables are columns beside the type, the time, "
+                "match_number and start_time.",
+                cure="Give the variable another name, or say what to RETURN.",
+                span=spans.get(name.lower()),
+            )
+        seen.add(name.lower())
+
+
+def _check_types(events: EventClauses, source: Source) -> None:
+    """The type of an event is a text; and what is returned has a type that nobody can take for a function."""
+    column = source.schema.require(events.type.parts[0], events.type.span)
+    type_ = source.schema.type_of(column)
+    if type_ != "string" and not type_.startswith(("char", "varchar", "string")):
+        raise BindingError(
+            f"The column {column} holds values of the type {type_}, and the types of events are texts.",
+            cure=f"Name another column as type=, or cast it: col({column!r}).cast('string').",
+        )
+    if events.result_span is not None and source.is_function(events.result_type):
+        raise BindingError(
+            f"{events.result_type} is a function, and its value has no name.",
+            cure="Write AS and a name behind it; if it is the type of the result, put it in backquotes.",
+            span=events.result_span,
+        )
 
 
 def _check_names(query: Query) -> None:

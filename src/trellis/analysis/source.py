@@ -31,8 +31,8 @@ class Source:
     """An input, and the session that it belongs to.
 
     `functions` are the functions of whole segments that users registered, with their numbers of arguments; `parameters`
-    the values of `:name`. `is_registered` says whether a function of rows is not one of Spark's own. `lenient` is Spark
-    without ANSI mode.
+    the values of `:name`. `is_registered` says whether a function of rows is not one of Spark's own, `is_function`
+    whether there is a function of a name at all. `lenient` is Spark without ANSI mode.
     """
 
     schema: Schema
@@ -43,4 +43,5 @@ class Source:
     is_registered: Callable[[str], bool] = lambda _: False
     functions: Mapping[str, int] = field(default_factory=dict)
     lenient: bool = False
+    is_function: Callable[[str], bool] = lambda _: False
     kinds_of: KindsOf = lambda calls: [FunctionKind.SCALAR] * len(calls)

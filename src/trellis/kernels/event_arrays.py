@@ -86,8 +86,8 @@ class Registers(NamedTuple):
 class Runs(NamedTuple):
     """Runs of one series, in two groups that take turns: `state[group, run]`.
 
-    `start` is the last of the rows at which a run begins. Runs that may be equal are chained: `chain` is the one
-    before, -1 if there is none.
+    `start` is, of the rows at which a run begins, the one whose window ends last. Runs that may be equal are chained:
+    `chain` is the one before, -1 if there is none.
     """
 
     state: Ints
@@ -99,9 +99,10 @@ class Runs(NamedTuple):
 
 
 class Cells(NamedTuple):
-    """The graph. Cell `c` lies at `c - BASE`; `latest` is the last row at which one of its matches begins.
+    """The graph. Cell `c` lies at `c - BASE`.
 
-    `part` is the component of an event, and for a choice the row at which it was made.
+    `part` is the component of an event, and for a choice the row at which it was made. `latest` is, of the rows at
+    which matches of a cell begin, the one whose window ends last.
     """
 
     row: Ints

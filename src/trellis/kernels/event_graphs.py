@@ -10,7 +10,7 @@ from trellis.kernels import opcodes as o
 from trellis.kernels.compile import inlined, inner
 from trellis.kernels.decimals import SUM_OVERFLOWED, sum_words
 from trellis.kernels.event_arrays import EventGraphs, Room, Step
-from trellis.kernels.event_matches import blocks
+from trellis.kernels.event_matches import blocks, is_open
 
 __all__ = ["write_graph"]
 
@@ -42,7 +42,7 @@ def write_graph(
         if graphs.state[at] == _REACHED:
             bottom = at
             # What is gone, or was begun too early, leads to nothing.
-            if cells.latest[at] < progress[o.OPEN]:
+            if not is_open(cells.latest[at], row, step):
                 graphs.state[at] = _UNSEEN
                 continue
             _mark(cells.left[at] - base, _UNSEEN, _REACHED, graphs)

@@ -69,11 +69,11 @@ def write_matches(
 ) -> int:
     """Write down the matches that end at `row`; how many, or -1 (and nothing) if there is no room for them."""
     progress = room.progress
-    before, used = progress[o.MATCHES], progress[o.USED]
+    before, used, steps = progress[o.MATCHES], progress[o.USED], progress[o.STEPS]
     matches.begins[before] = used
     for number in range(progress[o.FINALS]):
         if not _walk(series, room.final[number], row, low, high, step, room, matches, budget):
-            progress[o.MATCHES], progress[o.USED] = before, used
+            progress[o.MATCHES], progress[o.USED], progress[o.STEPS] = before, used, steps
             return -1
         if room.status[0] != o.DONE:
             return 0
@@ -101,7 +101,7 @@ def _walk(
 ) -> bool:
     """All ways back from a cell to a row at which a match may begin; False if there is no room for what is found."""
     cells, progress = room.cells, room.progress
-    base, earliest = progress[o.BASE], progress[o.OPEN]
+    base = progress[o.BASE]
     todo = 1
     room.todo_cell[0] = cell
     room.todo_depth[0] = 0
@@ -111,7 +111,7 @@ def _walk(
         depth = room.todo_depth[todo]
         while True:
             # What is gone began too early.
-            if at < 0 or cells.latest[at] < earliest:
+            if at < 0 or not is_open(cells.latest[at], row, step):
                 break
             if cells.row[at] < 0:
                 room.todo_cell[todo] = cells.right[at]

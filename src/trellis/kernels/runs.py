@@ -144,13 +144,21 @@ def _new_cell(cells: Cells, progress: Ints, row: int, part: int, left: int, righ
 
 
 @inlined
+def _later(one: int, other: int, step: Step) -> int:
+    """That of two rows whose window ends later; of months, or where the clock changes, it may be the earlier row."""
+    if step.within.active and step.within.deadline[one] != step.within.deadline[other]:
+        return one if step.within.deadline[one] > step.within.deadline[other] else other
+    return max(one, other)
+
+
+@inlined
 def _add_run(runs: Runs, group: int, count: int, state: int, cell: int, start: int, step: Step, room: Room) -> int:
     """Add the run whose words stand at `count` already, or merge it with one that is there; how many there are then."""
     if step.automaton.merged and count > 0:
         other = _equal_run(runs, group, count, state, step, room)
         if other >= 0:
             progress = room.progress
-            latest = max(runs.start[group, other], start)
+            latest = _later(runs.start[group, other], start, step)
             at = progress[o.AT_ROW]
             runs.cell[group, other] = _new_cell(room.cells, progress, -1, at, runs.cell[group, other], cell, latest)
             runs.start[group, other] = latest
@@ -287,6 +295,12 @@ def _advance(
 
 
 @inlined
+def _may_begin(row: int, stop: int, bit: int, step: Step) -> bool:
+    """Whether a match may begin with an event; without a time it is in no window, not even its own."""
+    return row < stop and (bit < 0 or step.conditions.bits[bit, row]) and is_open(row, row, step)
+
+
+@inlined
 def _close_window(row: int, step: Step, progress: Ints) -> None:
     """Move on the first row at which a match may begin that goes on at `row`."""
     while progress[o.OPEN] < row and not is_open(progress[o.OPEN], row, step):
@@ -345,7 +359,7 @@ def find_events(
             row = progress[o.AT_ROW]
             if progress[o.IS_ADVANCED] == 0:
                 count = progress[o.RUNS]
-                fresh = 1 if row < stop and (first_bit < 0 or step.conditions.bits[first_bit, row]) else 0
+                fresh = 1 if _may_begin(row, stop, first_bit, step) else 0
                 if count + fresh == 0:
                     progress[o.AT_ROW] += 1
                     continue
@@ -436,7 +450,7 @@ def find_events_alone(
                 progress[o.RUNS] = last
             progress[o.OPEN] = progress[o.AT_ROW]
             # A run that is searched alone has begun already.
-            fresh = 1 if count == 0 and row < step.stops[progress[o.AT_SERIES]] else 0
+            fresh = 1 if count == 0 and _may_begin(row, step.stops[progress[o.AT_SERIES]], -1, step) else 0
             found = _advance(row, low, high, runs, 0, count, fresh, step, room)
             progress[o.STEPS] += 1
             given = 0

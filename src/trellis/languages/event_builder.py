@@ -29,6 +29,7 @@ from trellis.languages.pieces import (
     with_pair,
 )
 from trellis.languages.sase import (
+    WINDOW,
     parse_columns,
     parse_components,
     parse_conditions,
@@ -45,7 +46,6 @@ B = TypeVar("B", bound="EventBuilder")
 _COMPONENT = "Each component is a type and a name: `Order o`."
 _COLUMN = "A name that is no word stands in backquotes."
 _STRATEGY = "A strategy is a single word. It holds for all components."
-_WINDOW = "A window is `3 hours`, `INTERVAL '3' HOUR`, `500 events`, or a number where the time is a number."
 
 
 def build_events(*components: str) -> EventBuilder:
@@ -159,7 +159,7 @@ class EventBuilder:
         'INTERVAL 1 HOUR 30 MINUTES'
         """
         text = width_text(width)
-        parse_piece(text, parse_window, cure=_WINDOW)
+        parse_piece(text, parse_window, cure=WINDOW)
         return replace(self, _within=text)
 
     def returning(self: B, mapping: Mapping[str, str] | None = None, /, **values: str) -> B:
@@ -178,6 +178,8 @@ class EventBuilder:
         >>> [measure.name for measure in builder.query().measures]
         ['number of b', 'start']
         """
+        if mapping is not None and not isinstance(mapping, Mapping):
+            raise BindingError("What is returned has names.", cure='Write returning(site="a.site").')
         variables = self._variables()
         pairs = self._values
         for name, value in {**(mapping or {}), **values}.items():

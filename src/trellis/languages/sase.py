@@ -8,6 +8,7 @@ from difflib import get_close_matches
 
 from trellis.algebra.events import EventClauses, EventVariable
 from trellis.algebra.expression import Expression, Identifier, Literal, Member, Name, Operator, text_literal
+from trellis.algebra.functions import AGGREGATES
 from trellis.algebra.pattern import Concat, Not, Pattern, Repeat, Var
 from trellis.algebra.query import Definition, Measure, Query, Selection, SortKey, VariableKind, Wanted
 from trellis.algebra.widths import check_within
@@ -19,6 +20,7 @@ from trellis.languages.literals import INTERVAL_UNITS, parse_literal
 from trellis.languages.pieces import require_text
 
 __all__ = [
+    "WINDOW",
     "is_sase",
     "parse_columns",
     "parse_components",
@@ -37,6 +39,8 @@ _STRATEGIES = {
 _WAYS = ", ".join(name.lower() for name in _STRATEGIES)
 _COMPONENTS = "A component is a type and a name: `Order o`, `Shipment+ b[]`, `~(Payment p)`, `(Shelf | Exit) s`."
 _ORDER = "The parts stand in this order: PATTERN, WHERE, WITHIN, RETURN, OUTPUT."
+WINDOW = "A window is `3 hours`, `INTERVAL '3' HOUR`, `500 events`, or a number where the time is a number."
+"""The cure for windows that are none."""
 
 
 @dataclass(slots=True)
@@ -69,6 +73,7 @@ class _Parts:
     most_events: int | None = None
     measures: tuple[Measure, ...] = ()
     result_type: str = "Match"
+    result_span: Span | None = None
     wanted: Wanted = Wanted.ALL
 
 
@@ -105,6 +110,7 @@ def parse_sase_text(
             _returned(cursor, parts)
         if cursor.accept("OUTPUT"):
             _output(cursor, parts)
+        cursor.accept_symbol(";")
         if not cursor.at_end:
             cursor.fail("WHERE, WITHIN, RETURN, OUTPUT or the end of the query", cure=_ORDER)
         times = (time_columns,) if isinstance(time_columns, str) else tuple(time_columns)
@@ -134,6 +140,7 @@ def _query(parts: _Parts, type_column: Name, time_columns: tuple[Name, ...], com
         same=tuple(parts.same),
         most_events=parts.most_events,
         result_type=parts.result_type,
+        result_span=parts.result_span,
         compressed=compressed,
     )
     return Query(
@@ -358,6 +365,8 @@ def parse_window(cursor: Cursor) -> Expression | int:
         width = parse_literal(cursor)
     if width is None:
         width = parse_expression(cursor)
+    if cursor.is_name() and cursor.keyword() not in ("RETURN", "OUTPUT"):
+        cursor.fail("a unit of time", cure=WINDOW)
     check_within(width)
     return width
 
@@ -365,7 +374,9 @@ def parse_window(cursor: Cursor) -> Expression | int:
 def _returned(cursor: Cursor, parts: _Parts) -> None:
     typed = cursor.is_name() and cursor.symbol(1) == "(" and _is_type(cursor)
     if typed:
-        parts.result_type = cursor.next().identifier.text
+        name = cursor.next()
+        parts.result_type = name.identifier.text
+        parts.result_span = None if name.identifier.quoted else name.span
         cursor.next()
     measures = [_measure(cursor)]
     while cursor.accept_symbol(","):
@@ -387,8 +398,10 @@ def _group(cursor: Cursor, ahead: int) -> int:
 
 def _is_type(cursor: Cursor) -> bool:
     """Whether `Name(` begins the event that is made, not a function: then nothing but OUTPUT follows its bracket."""
+    if cursor.keyword().lower() in AGGREGATES:
+        return False
     end = _group(cursor, 1)
-    return cursor.peek(end) is None or cursor.at_words("OUTPUT", ahead=end)
+    return cursor.peek(end) is None or cursor.symbol(end) == ";" or cursor.at_words("OUTPUT", ahead=end)
 
 
 def _measure(cursor: Cursor) -> Measure:

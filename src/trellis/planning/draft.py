@@ -83,6 +83,8 @@ class Draft:
     pairs: PairPlan | None = None
     neighbours: Neighbours | None = None
     grouped: tuple[GroupedRows, ...] = ()
+    ordering: BoundQuery | None = None
+    """The query whose columns break ties, if it is another one."""
 
     def plan(
         self, make_scan: Callable[[Series], Scan], rules: tuple[Fired, ...], warnings: tuple[str, ...] = ()
@@ -107,7 +109,9 @@ class Draft:
         neighbours = None if self.neighbours is None else self.neighbours.finish(columns)
         query = self.bound.query
         if pairs is None:
-            sorted_by = sort_by(query.order_by, series.keys, order_names, columns, tie_breaker(self.bound, columns))
+            sorted_by = sort_by(
+                query.order_by, series.keys, order_names, columns, tie_breaker(self.ordering or self.bound, columns)
+            )
         else:
             sorted_by = sort_by(None, series.keys, order_names, columns, None)
         return Plan(

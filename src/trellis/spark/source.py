@@ -37,6 +37,7 @@ def source_of(
         constant=session.constant,
         survey=partial(survey_source, frame, session),
         is_registered=session.is_registered,
+        is_function=session.spark.catalog.functionExists,
         functions=functions,
         lenient=conf.get("spark.sql.ansi.enabled", "true") != "true",
     )

@@ -39,6 +39,8 @@ _WANTED = {
 }
 # Rows of matches that are written before they are handed on.
 _FULL = 1 << 20
+# Events of the matches that end at one event: they are put in order, so all of them are held, with some 60 bytes each.
+_MOST_AT_ONCE = 1 << 24
 # Runs that there is room for at first: a power of two.
 _RUNS = 64
 
@@ -134,6 +136,8 @@ class EventMatcher(MatchReader):
                     room = more_cells(room)
                 case o.MORE_MATCHES if progress[o.MATCHES] == 0:
                     if listed:
+                        if len(matches.rows) > _MOST_AT_ONCE:
+                            raise self._too_many(int(progress[o.AT_ROW]), chunk)
                         matches = new_matches(2 * len(matches.rows))
                     else:
                         graphs = new_graphs(1024, 2 * len(graphs.node_row), len(room.cells.row))
@@ -217,6 +221,13 @@ class EventMatcher(MatchReader):
                 f"The number of matches that end at {where} has more than 38 digits.",
                 cure="Shorten WITHIN, or make conditions stricter.",
             )
+
+    def _too_many(self, row: int, chunk: Chunk) -> TrellisError:
+        return ResourceError(
+            f"The matches that end at {chunk.where(row, self.plan)} have more than {_MOST_AT_ONCE:,} events together.",
+            cure="RETURN count(*) counts them, and compressed=True keeps them as a graph. Or shorten WITHIN, make "
+            "conditions stricter, or take another selection strategy.",
+        )
 
     def error(self, kind: int, row: int, chunk: Chunk) -> TrellisError:
         """What went wrong at a row, for people."""

@@ -112,7 +112,9 @@ def plan_events(bound: BoundQuery, tests: Tests, source: Source, hints: Hints, r
             result=result,
         )
 
-    draft = Draft(bound, columns, keys, before, measures.outputs, finished, grouped=grouped)
+    # Which of two simultaneous events comes first does not depend on what is returned of them.
+    ordering = replace(tested, measures=())
+    draft = Draft(bound, columns, keys, before, measures.outputs, finished, grouped=grouped, ordering=ordering)
     return draft.plan(scan, tuple(rules.fired))
 
 
