@@ -60,11 +60,7 @@ def plan_events(bound: BoundQuery, tests: Tests, source: Source, hints: Hints, r
     tested = replace(bound, variables=tuple(named.names), conditions=tuple(named.conditions.items()))
     conditions = plan_conditions(tested, columns, rules, lenient=source.lenient, constant=source.constant)
     if conditions.slots.pairs:
-        raise UnsupportedError(
-            f"A condition between events has a function that kernels lack: {next(iter(conditions.slots.pairs))}.",
-            cure="Use operators between events, and functions of single events; or compute a column before.",
-            span=bound.query.definitions[0].span,
-        )
+        raise _lacking(next(iter(conditions.slots.pairs)), events.where)
     parts, absences = _automaton(bound, named)
     result = _result(bound, absences)
     buckets = time_buckets(bound, columns, source.constant)
@@ -116,6 +112,20 @@ def plan_events(bound: BoundQuery, tests: Tests, source: Source, hints: Hints, r
     ordering = replace(tested, measures=())
     draft = Draft(bound, columns, keys, before, measures.outputs, finished, grouped=grouped, ordering=ordering)
     return draft.plan(scan, tuple(rules.fired))
+
+
+def _lacking(value: Expression, where: tuple[Expression, ...]) -> UnsupportedError:
+    """The error for a function of two events, at the condition that calls it."""
+    names = {node.function for node in e.walk(value) if isinstance(node, e.Call)}
+    calls = [node for one in where for node in e.walk(one) if isinstance(node, e.Call) and node.function in names]
+    what = (
+        f"{calls[0].function} is a function of several events" if calls else "A condition computes with several events"
+    )
+    return UnsupportedError(
+        f"{what}, and kernels lack it.",
+        cure="Use operators between events, and functions of single events; or compute a column before.",
+        span=calls[0].span if calls else where[0].span if where else None,
+    )
 
 
 def _search(bound: BoundQuery, hints: Hints, *, distinct: bool) -> EventSearch:
