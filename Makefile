@@ -4,8 +4,6 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
-# How many processes the tests without a JVM take.
-WORKERS ?= 2
 PEERS_QUERIES ?= 10000
 PEERS_SEED ?= 1
 KERNEL_TESTS := $(wildcard tests/kernels tests/execution/segments/test_functions.py tests/execution/segments/test_sets.py \
@@ -32,12 +30,12 @@ lint: $(READY)  ## check style, format and types
 
 unit: $(READY)  ## run the tests that need no JVM, some of them with the JIT compiler off
 	$(BIN)/trellis warmup
-	$(BIN)/pytest -n $(WORKERS) --dist worksteal --slow
-	NUMBA_DISABLE_JIT=1 TRELLIS_PROFILE=few $(BIN)/pytest -n $(WORKERS) --dist worksteal tests/properties tests/execution
+	$(BIN)/pytest -n 2 --dist worksteal --slow
+	NUMBA_DISABLE_JIT=1 TRELLIS_PROFILE=few $(BIN)/pytest -n 2 --dist worksteal tests/properties tests/execution
 
-# One session of Spark keeps one of two cores busy; this is for the other one.
+# A session of Spark does not keep two cores busy; these tests do, beside it.
 beside:
-	$(MAKE) unit WORKERS=1
+	$(MAKE) unit
 	$(MAKE) connect
 
 spark: java $(READY)  ## run the tests that need Spark

@@ -203,7 +203,7 @@ def test_what_is_wrong_with_names_and_types(spark: SparkSession, stream: DataFra
     with pytest.raises(BindingError, match="upper is a function"):
         trellis.sase("PATTERN SEQ(Shelf a) RETURN upper(a.type)", events=stream)
     assert trellis.sase("PATTERN SEQ(Shelf a) RETURN `upper`(a.tag)", events=stream).collect()[0].type == "upper"
-    with pytest.raises(TrellisError, match="Expected AS"):
+    with pytest.raises(TrellisError, match="expected AS"):
         trellis.sase("PATTERN SEQ(Shelf a) RETURN count(*)", events=stream)
     with pytest.raises(BindingError, match="two columns match_number"):
         trellis.sase("PATTERN SEQ(Shelf match_number)", events=stream)
