@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
 from typing import Any
+
+from benchmarks.events.stream import PREDICATES, STRATEGIES, Template, stock_stream
+from trellis.languages.sase import parse_sase_text
+
+# The definition, and the engine without Spark, are those of the tests.
+sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
 
 import local
 import naive_sase as naive
-from benchmarks.events.stream import PREDICATES, STRATEGIES, Template, stock_stream
 from naive_sase import EventQuery, Strategy
 from naive_sase_notation import agg, attr, lit, op, seq
-from trellis.languages.sase import parse_sase_text
 
 __all__ = ["differences"]
 

@@ -134,23 +134,27 @@ class EventMatcher(MatchReader):
                     runs, room = longer_runs(runs), more_runs(room)
                 case o.MORE_CELLS:
                     room = more_cells(room)
-                case o.MORE_MATCHES if progress[o.MATCHES] == 0:
-                    if listed:
-                        if len(matches.rows) > _MOST_AT_ONCE:
-                            raise self._too_many(int(progress[o.AT_ROW]), chunk)
-                        matches = new_matches(2 * len(matches.rows))
-                    else:
-                        graphs = new_graphs(1024, 2 * len(graphs.node_row), len(room.cells.row))
                 case _:
-                    if progress[o.MATCHES]:
-                        if listed:
-                            yield read_matches(matches, progress), None
-                        else:
-                            self._check_counts(graphs.high[: progress[o.MATCHES]], graphs.rows, chunk)
-                            yield read_graphs(graphs, progress, len(self.plan.parts) - 1)
-                        progress[o.MATCHES] = progress[o.USED] = progress[o.NODES] = progress[o.EDGES] = 0
+                    # Few matches need little room; of many, many are handed on at a time.
+                    alone = progress[o.MATCHES] == 0
+                    if not alone and listed:
+                        yield read_matches(matches, progress), None
+                    elif not alone:
+                        self._check_counts(graphs.high[: progress[o.MATCHES]], graphs.rows, chunk)
+                        yield read_graphs(graphs, progress, len(self.plan.parts) - 1)
                     if outcome == o.FINISHED:
                         return
+                    if outcome == o.MORE_MATCHES and listed:
+                        if alone and len(matches.rows) > _MOST_AT_ONCE:
+                            raise self._too_many(int(progress[o.AT_ROW]), chunk)
+                        if alone or len(matches.rows) < _FULL:
+                            matches = new_matches(2 * len(matches.rows))
+                    elif outcome == o.MORE_MATCHES:
+                        times = 2 if alone or len(graphs.node_row) < _FULL else 1
+                        graphs = new_graphs(
+                            times * len(graphs.owners), times * len(graphs.node_row), len(room.cells.row)
+                        )
+                    progress[o.MATCHES] = progress[o.USED] = progress[o.NODES] = progress[o.EDGES] = 0
 
     def _find_alone(self, chunk: Chunk, step: Step, room: Room) -> Iterator[tuple[Matched, Graphs | None]]:
         """One run after the other; all matches are held, and put in order at the end."""
