@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections import Counter
 from dataclasses import replace
 from typing import Any
@@ -271,6 +272,21 @@ def test_windows_may_end_in_any_order(
         given = found(query, stream, search=search)
     wanted = [match for match in listed if stream[match[-1][-1]]["time"] <= deadlines[match[0][0]]]
     assert sorted(given) == sorted(wanted), render(query)
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("condition", ["a[i].x > a[i-1].x", "a[i].x > avg(a[..i-1].x)", "a[i].x > min(a[..i-1].x)"])
+def test_many_runs_are_hashed(seed: int, condition: str) -> None:
+    """More runs at once than are compared one by one, some of which are merged."""
+    values = random.Random(seed).choices(range(0, 1000, 100), k=10)
+    stream = [{"id": n, "type": "A", "time": n, "x": x, "y": 0.0, "k": 1} for n, x in enumerate(values)]
+    text = (
+        f"PATTERN SEQ(A+ a[], A b) WHERE skip_till_any_match {{ {condition} }} RETURN array_agg(a[].id) AS a, b.id AS b"
+    )
+    query = parse_sase_text(text, time_columns=("time", "id"))
+    merged, apart = (local.run(query, stream, _SCHEMA, search=search) for search in ("auto", "apart"))
+    assert len(merged) > 50
+    assert sorted(map(repr, merged)) == sorted(map(repr, apart))
 
 
 @pytest.mark.parametrize("search", _SEARCHES)

@@ -139,9 +139,10 @@ NOTHING, ALL_MATCHES, COUNTS, GRAPHS = range(4)
     STEPS,
     MERGED,  # runs that were merged with others
     STAMP,  # counts the steps of all series
+    HASHED,  # the last of them in which there were so many runs that they were hashed
     NODES,
     EDGES,
     COUNTERS,
-) = range(17)
+) = range(18)
 # What the search for events comes back for.
 FINISHED, MORE_RUNS, MORE_CELLS, MORE_MATCHES, FULL = range(5)

@@ -181,8 +181,9 @@ def _equal_run(runs: Runs, group: int, count: int, state: int, step: Step, room:
         ):
             other -= 1
         return other
-    if count == _FEW:
-        for other in range(_FEW):
+    if room.progress[o.HASHED] != room.progress[o.STAMP]:
+        room.progress[o.HASHED] = room.progress[o.STAMP]
+        for other in range(count):
             _chain(
                 runs,
                 group,
