@@ -83,7 +83,9 @@ def test_a_page_in_sections_has_a_place_for_each(name: str, page: str) -> None:
     sections = find(name).parser().get_default("only")
     text = (ROOT / f"docs/benchmarks/{page}.md").read_text("utf-8")
     places = re.findall(rf"<!-- (\w+): written by benchmarks/{name} -->.*?<!-- end of \1 -->", text, re.DOTALL)
-    assert sorted(places) == sorted(["summary", *sections])
+    # A page may grow section by section; the bars are summed up when all are there.
+    assert places and set(places) <= {"summary", *sections}
+    assert ("summary" in places) == (len(places) == len(sections) + 1)
 
 
 # ---- the harness ----
