@@ -10,7 +10,7 @@ KERNEL_TESTS := $(wildcard tests/kernels tests/execution/segments/test_functions
   tests/execution/test_*.py tests/properties tests/traps/test_05* tests/traps/test_17*)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint unit beside spark coverage connect thorough peers bench docs clean java python
+.PHONY: help demo test lint unit spark coverage connect thorough peers bench docs clean java python
 
 help:  ## print this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -20,8 +20,8 @@ demo: java $(READY)  ## find cold waves in the weather of 12 cities: prints a ta
 
 test: java $(READY)  ## run everything that CI runs: lint, types, all tests
 	$(MAKE) lint
-	$(BIN)/trellis warmup
-	$(MAKE) --jobs=2 --output-sync=target spark beside
+	$(MAKE) unit
+	$(MAKE) --jobs=2 --output-sync=target spark connect
 
 lint: $(READY)  ## check style, format and types
 	$(BIN)/ruff check .
@@ -32,11 +32,6 @@ unit: $(READY)  ## run the tests that need no JVM, some of them with the JIT com
 	$(BIN)/trellis warmup
 	$(BIN)/pytest -n 2 --dist worksteal --slow
 	NUMBA_DISABLE_JIT=1 TRELLIS_PROFILE=few $(BIN)/pytest -n 2 --dist worksteal tests/properties tests/execution
-
-# A session of Spark does not keep two cores busy; these tests do, beside it.
-beside:
-	$(MAKE) unit
-	$(MAKE) connect
 
 spark: java $(READY)  ## run the tests that need Spark
 	$(BIN)/pytest -m 'spark and not thorough'
