@@ -66,15 +66,16 @@ class Search:
     def found(self, search: EventSearch) -> Found:
         """What a search gives."""
         matcher = EventMatcher(replace(self.scan, search=search))
-        digest, matches, events = hashlib.blake2b(digest_size=8), 0, 0
+        # Blocks of matches are cut where they may, so what is one stretch in a block has a digest of its own.
+        rows, variables = hashlib.blake2b(digest_size=8), hashlib.blake2b(digest_size=8)
+        matches = events = 0
         for chunk in self.chunks:
             for matched, _ in matcher.find(chunk, matcher.dictionary(chunk)):
                 matches += len(matched.starts)
                 events += len(matched.rows)
-                # Blocks of matches are cut where they may, so nothing that depends on them is part of the digest.
-                digest.update(matched.rows.tobytes())
-                digest.update(matched.variables.tobytes())
-        return Found(matches, events, digest.hexdigest())
+                rows.update(matched.rows.tobytes())
+                variables.update(matched.variables.tobytes())
+        return Found(matches, events, rows.hexdigest() + variables.hexdigest())
 
 
 @dataclass(slots=True)

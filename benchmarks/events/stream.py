@@ -7,7 +7,20 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-__all__ = ["ALL", "AVG", "EXTENDED", "MAX", "MIN", "P1", "P2", "PREDICATES", "STRATEGIES", "Template", "stock_stream"]
+__all__ = [
+    "ALL",
+    "AVG",
+    "EXTENDED",
+    "FINITE",
+    "MAX",
+    "MIN",
+    "P1",
+    "P2",
+    "PREDICATES",
+    "STRATEGIES",
+    "Template",
+    "stock_stream",
+]
 
 STRATEGIES = {
     "s1": "strict_contiguity",
@@ -44,12 +57,15 @@ PREDICATES = {
     "p3 max": "a[i].price > max(a[..i-1].price)",
     "p3 avg": "a[i].price > avg(a[..i-1].price)",
 }
-ALL = tuple(
+FINITE = tuple(
     Template(f"{name} {short}", predicate, strategy)
     for name, predicate in PREDICATES.items()
     for short, strategy in STRATEGIES.items()
-    if short in ("s2", "s3")
+    if short != "s4"
 )
+"""Skip till any match is left out: its matches are exponentially many."""
+ALL = tuple(template for template in FINITE if not template.name.endswith("s1"))
+"""What the paper measures."""
 P1, P2, MIN, MAX, AVG = (template for template in ALL if template.name.endswith("s3"))
 EXTENDED = Template("p3* s3", PREDICATES["p3 min"], STRATEGIES["s3"])
 """The paper's harder query for non-overlapping results: a third component that hardly ever fits."""
