@@ -62,6 +62,12 @@ BENCHMARKS = (
         "How fast are event patterns, what do merged runs gain, and how do they compare with `lag`?",
     ),
     Benchmark(
+        "sqlts",
+        "benchmarks.sqlts.run",
+        "about 10 minutes",
+        "How many tests does a search save that skips, how much time, and where does it not pay?",
+    ),
+    Benchmark(
         "prefilter",
         "benchmarks.prefilter.run",
         "about 3 hours",

@@ -99,6 +99,13 @@ def _crimes(random: np.random.Generator) -> pa.Table:
     )
 
 
+def _djia(random: np.random.Generator) -> pa.Table:
+    rows = 600
+    return pa.table(
+        {"date": [date(1977, 1, 3) + timedelta(days=day) for day in range(rows)], "price": _wander(random, rows)}
+    )
+
+
 _TABLES: Mapping[str, Callable[[np.random.Generator], pa.Table]] = {
     "sp500": _sp500,
     "covid": _covid,
@@ -107,4 +114,5 @@ _TABLES: Mapping[str, Callable[[np.random.Generator], pa.Table]] = {
     "nasdaq": _bars("GOOG", 220),
     "etf_minutes": _bars("SPY", 300),
     "crimes": _crimes,
+    "djia": _djia,
 }

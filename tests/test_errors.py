@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import doctest
-
 import pytest
 
-from trellis import errors
 from trellis.errors import BindingError, DataError, ResourceError, raising_worker_errors, worker_error
 
 # As classic Spark, Spark Connect and an error of Java hand it over.
@@ -91,7 +88,3 @@ def test_the_page_of_text_is_kept_but_not_shown() -> None:
         raise failure
     assert caught.value.__context__ is failure
     assert caught.value.__suppress_context__
-
-
-def test_examples() -> None:
-    assert doctest.testmod(errors).failed == 0

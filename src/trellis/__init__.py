@@ -7,7 +7,18 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from trellis import errors
-    from trellis.api import EventPattern, RowPattern, decompress, event_pattern, explain, pattern, progress, sase, sql
+    from trellis.api import (
+        EventPattern,
+        RowPattern,
+        decompress,
+        event_pattern,
+        explain,
+        pattern,
+        progress,
+        sase,
+        sql,
+        sqlts,
+    )
     from trellis.execution.warmup import warmup
     from trellis.plots import plot
     from trellis.segment_functions import segment_function
@@ -26,6 +37,7 @@ __all__ = [
     "sase",
     "segment_function",
     "sql",
+    "sqlts",
     "warmup",
 ]
 
@@ -41,6 +53,7 @@ _HOMES = {
     "sase": "trellis.api",
     "segment_function": "trellis.segment_functions",
     "sql": "trellis.api",
+    "sqlts": "trellis.api",
     "warmup": "trellis.execution.warmup",
 }
 

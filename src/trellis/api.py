@@ -12,7 +12,7 @@ from trellis.java import require_java
 from trellis.languages.builder import Keys, QueryBuilder, build
 from trellis.languages.event_builder import EventBuilder, build_events
 from trellis.languages.sase import is_sase, parse_sase_text
-from trellis.languages.statement import parse_statement
+from trellis.languages.statement import parse_statement, require_sequence
 from trellis.planned import errors_about, explain_all, plan_on, warm
 from trellis.planning.hints import Hints
 from trellis.spark.decompress import decompress_matches
@@ -21,7 +21,18 @@ from trellis.spark.worker_python import require_worker_python
 from trellis.stage_counts import STEP_BUDGET, count_stages
 from trellis.statements import create_view, match_clauses
 
-__all__ = ["EventPattern", "RowPattern", "decompress", "event_pattern", "explain", "pattern", "progress", "sase", "sql"]
+__all__ = [
+    "EventPattern",
+    "RowPattern",
+    "decompress",
+    "event_pattern",
+    "explain",
+    "pattern",
+    "progress",
+    "sase",
+    "sql",
+    "sqlts",
+]
 
 Args = Mapping[str, object]
 
@@ -78,6 +89,35 @@ def sql(
             require_worker_python(session.spark)
         result = matched.run(statement.final)
         return result if statement.view is None else create_view(statement.view, result)
+
+
+def sqlts(
+    text: str,
+    /,
+    *,
+    spark: SparkSession | None = None,
+    args: Args | None = None,
+    hints: Args | None = None,
+    **frames: DataFrame,
+) -> DataFrame:
+    """Run a SQL-TS query: SELECT ... FROM t CLUSTER BY k SEQUENCE BY s AS (X, *Y, Z) WHERE ...
+
+    Planned at once, run when an action asks for rows. Parameters are those of `sql`, which runs such queries too; here
+    a text without a sequence is refused.
+
+    Examples
+    --------
+    >>> import trellis as tr
+    >>> quotes = spark.createDataFrame([(1, 9.0), (2, 7.0), (3, 4.0), (4, 8.0)], "day int, price double")
+    >>> tr.sqlts('''
+    ...     SELECT X.day AS first, LAST(Y).day AS last, count(*Y) AS falls
+    ...     FROM {quotes} SEQUENCE BY day AS (X, *Y)
+    ...     WHERE Y.price < Y.previous.price''', quotes=quotes).collect()
+    [Row(first=1, last=3, falls=2)]
+    """
+    with errors_about(text):
+        require_sequence(parse_statement(text))
+    return sql(text, spark=spark, args=args, hints=hints, **frames)
 
 
 def sase(
@@ -401,10 +441,22 @@ class EventPattern(EventBuilder):
         args: Args | None = None,
         hints: Args | None = None,
         analyze: bool = False,
+        types: Collection[str] | None = None,
+        compressed: bool = False,
     ) -> str:
         """Say how the pattern would be found in a DataFrame; as `trellis.explain`."""
         self.query(type, time)
-        return explain(self.text(), events=frame, type=type, time=time, args=args, hints=hints, analyze=analyze)
+        return explain(
+            self.text(),
+            events=frame,
+            type=type,
+            time=time,
+            args=args,
+            hints=hints,
+            analyze=analyze,
+            types=types,
+            compressed=compressed,
+        )
 
 
 def event_pattern(*components: str) -> EventPattern:

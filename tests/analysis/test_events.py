@@ -56,7 +56,7 @@ def test_equivalence_is_a_partition_but_for_strict_contiguity() -> None:
         ("PATTERN SEQ(A+ a[]) WHERE { a.x > 1 }", BindingError, "say which of its events", "a.x"),
         ("PATTERN SEQ(A+ a[], B b) WHERE { a[i].x > b.x }", BindingError, "being taken", "a[i].x"),
         ("PATTERN SEQ(A+ a[], ~(N n), B b) WHERE { a[i].x > n.x }", BindingError, "being taken", "a[i].x"),
-        ("PATTERN SEQ(A a, ~(N n), ~(M m), B b) WHERE { m.x > n.x }", BindingError, "both be absent", "m.x > n.x"),
+        ("PATTERN SEQ(A a, ~(N n), ~(M m), B b) WHERE { m.x > n.x }", BindingError, "m and n must both", "m.x > n.x"),
         ("PATTERN SEQ(A+ a[]) WHERE { a[].x > 1 }", BindingError, "several events", "a[].x"),
         ("PATTERN SEQ(A+ a[]) WHERE { sum(a[1].x) > 1 }", BindingError, "single event", "a[1].x"),
         ("PATTERN SEQ(A a) WHERE { sum(a.x) > 1 }", BindingError, "one repeated variable", "sum(a.x)"),
@@ -66,8 +66,14 @@ def test_equivalence_is_a_partition_but_for_strict_contiguity() -> None:
         ("PATTERN SEQ(A a, ~(N n), B b) RETURN n.x AS x", BindingError, "nothing to return", "n.x"),
         ("PATTERN SEQ(A+ a[]) RETURN a[i].x AS x", BindingError, "no single event of a match", "a[i].x"),
         ("PATTERN SEQ(A a) RETURN a.x AS x, a.k AS X", BindingError, "two columns X", "X"),
+        ("PATTERN SEQ(A a) WHERE { MATCH_NUMBER() = 1 }", BindingError, "not known while", "MATCH_NUMBER()"),
+        ("PATTERN SEQ(A a) WHERE { a.x = length(CLASSIFIER()) }", BindingError, "not known while", "CLASSIFIER()"),
+        ("PATTERN SEQ(A a) RETURN CLASSIFIER() AS x", BindingError, "not known in RETURN", "CLASSIFIER()"),
+        ("PATTERN SEQ(A a) RETURN count(*) AS n, MATCH_NUMBER() AS m", BindingError, "in common", "MATCH_NUMBER()"),
+        ("PATTERN SEQ(A+ a[]) WHERE { a[i] = a[1] }", BindingError, "whole event cannot be compared", "a[i]"),
+        ("PATTERN SEQ(A+ a[]) WHERE { a[1] = 5 }", BindingError, "whole event cannot be compared", "a[1]"),
         ("PATTERN SEQ(A a, ~(N n))", BindingError, "nothing says for how long", "~(N n)"),
-        ("PATTERN SEQ(~(N n), A a)", BindingError, "at the beginning", "~(N n)"),
+        ("PATTERN SEQ(~(N n), A a)", BindingError, "n must be absent at the beginning", "~(N n)"),
         ("PATTERN SEQ(A a, B b) WHERE { concat(a.site, b.site) = 'xy' }", UnsupportedError, "kernels lack", ""),
         ("PATTERN SEQ(A+ a[]) WHERE { a[i].x > median(a[..i-1].x) }", UnsupportedError, "median", ""),
     ],
@@ -78,3 +84,8 @@ def test_refused(text: str, kind: type[TrellisError], problem: str, place: str) 
     span = raised.value.span
     assert span is not None
     assert not place or text[span.start : span.end] == place
+
+
+def test_errors_about_the_time_speak_of_events() -> None:
+    with pytest.raises(BindingError, match="WITHIN measures the time of the events, which must be a time or a number"):
+        local.plan_clause(parse_sase_text("PATTERN SEQ(A a, B b) WITHIN 3", time_columns="site"), SCHEMA)

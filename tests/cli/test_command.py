@@ -187,6 +187,7 @@ def test_a_table_to_read(run: Any) -> None:
     assert lines[-1] == "(2 rows; there are more: see --limit and --out)"
 
 
+@pytest.mark.thorough
 @pytest.mark.connect(thorough=True)
 def test_the_same_rows_in_every_format(run: Any, tmp_path: Path) -> None:
     query = ("--sql", FALLS, WEATHER, "--param", "step=6")
@@ -352,7 +353,7 @@ def start(*arguments: object, path: str = os.environ["PATH"], **options: Any) ->
 
 
 @pytest.mark.spark
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_a_process_says_nothing_of_spark(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
     """Its workers run on its own Python, whichever is on the PATH: here one that runs nothing."""
     other = tmp_path_factory.mktemp("bin") / "python3"

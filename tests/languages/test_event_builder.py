@@ -70,7 +70,7 @@ WHERE skip_till_any_match {
   AND b[i].from = b[i-1].to
 }
 WITHIN 3 hours
-RETURN Chain(
+RETURN `Chain`(
   a.time AS `start`,
   count(b[]) AS `n`
 )

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from languages.event_queries import EVENT_QUERIES
 from languages.queries import CLAUSES, STATEMENTS
+from sqlts_examples import EXAMPLES
 from trellis.errors import TrellisError
 from trellis.languages.builder import build
 from trellis.languages.event_builder import build_events
@@ -31,7 +32,7 @@ PARSERS: tuple[Callable[[str], object], ...] = (
     parse_sase_text,
 )
 VOCABULARY = sorted(
-    {token.text for text in (*STATEMENTS, *EVENT_QUERIES) for token in tokenize(text)}
+    {token.text for text in (*STATEMENTS, *EVENT_QUERIES, *EXAMPLES.values()) for token in tokenize(text)}
     | set("()[]{},.;:?*+-|^$&~!@#\\'\"`")
 )
 
@@ -109,6 +110,12 @@ def test_mutated_statements(text: str, seed: int, steps: int) -> None:
 
 
 @MANY
+@given(st.sampled_from(sorted(EXAMPLES.values())), st.integers(0, 2**32), st.integers(1, 4))
+def test_mutated_sequence_queries(text: str, seed: int, steps: int) -> None:
+    check(parse_statement, mutate(text, seed, steps))
+
+
+@MANY
 @given(st.sampled_from(CLAUSES), st.integers(0, 2**32), st.integers(1, 4))
 def test_mutated_clauses(text: str, seed: int, steps: int) -> None:
     check(parse_clause_text, mutate(text, seed, steps))
@@ -156,6 +163,9 @@ def test_event_builder_pieces_stay_apart(text: str, seed: int, steps: int) -> No
 
 def test_cut_off_anywhere() -> None:
     for text in STATEMENTS:
+        for end in range(0, len(text), 3):
+            check(parse_statement, text[:end])
+    for text in EXAMPLES.values():
         for end in range(0, len(text), 3):
             check(parse_statement, text[:end])
     for text in EVENT_QUERIES:

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
-import importlib
-
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -131,13 +127,3 @@ PATTERNS = st.recursive(
 @given(PATTERNS)
 def test_patterns(pattern: Pattern) -> None:
     assert parse_pattern_text(str(pattern)) == pattern
-
-
-@pytest.mark.parametrize(
-    "module",
-    ["builder", "event_builder", "expressions", "match_recognize", "pattern_text", "pieces", "sase", "statement"],
-)
-def test_examples_in_docstrings(module: str) -> None:
-    result = doctest.testmod(importlib.import_module(f"trellis.languages.{module}"))
-    assert result.attempted > 0
-    assert result.failed == 0

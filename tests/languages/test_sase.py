@@ -29,6 +29,13 @@ def test_the_queries_of_the_paper() -> None:
     assert isinstance(share, Operator) and str(share) == "b.volume < (0.8 * a[a.LEN].volume)"
 
 
+@pytest.mark.parametrize("name", ["b", "`b`", "`b b`", "é"])
+def test_the_last_of_a_variable_with_any_name(name: str) -> None:
+    text = f"PATTERN SEQ(A+ {name}[], B c) WHERE {{ {name}[{name}.LEN].x = c.x }}"
+    query = parse_sase_text(text)
+    assert parse_sase_text(str(query)) == query
+
+
 @pytest.mark.parametrize("text", EVENT_QUERIES)
 def test_the_text_of_a_query_can_be_read_back(text: str) -> None:
     query = parse_sase_text(text)
@@ -131,14 +138,13 @@ def test_columns_of_type_and_time() -> None:
         ("PATTERN SEQ(A a[])", QuerySyntaxError, "has brackets, so it is repeated", "a"),
         ("PATTERN SEQ(A* a[])", QuerySyntaxError, "`\\+` or the name", "*"),
         ("PATTERN SEQ(~(A+ a[]), B b)", QuerySyntaxError, "cannot be repeated", "+"),
-        ("PATTERN SEQ(A a, B a)", BindingError, "Two components", "B a"),
+        ("PATTERN SEQ(A a, B a)", BindingError, "Two components are called a", "B a"),
         ("PATTERN SEQ(~(A a))", BindingError, "Every component is negated", "SEQ(~(A a))"),
         ("PATTERN SEQ(A a) WHERE often { }", QuerySyntaxError, "a selection strategy", "often"),
         ("PATTERN SEQ(A a) WHERE strict_contiguity(z) { }", BindingError, "z is not a variable", "z"),
         ("PATTERN SEQ(A a) WHERE { a.x = 1 or a.x = 2 }", QuerySyntaxError, "Expected AND", "or"),
-        ("PATTERN SEQ(A+ a[]) WHERE { a[i-2].x = 1 }", QuerySyntaxError, "no index of A", "[i-2]"),
-        ("PATTERN SEQ(A+ a[]) WHERE { a[i+1].x = 1 }", QuerySyntaxError, "no index of A", "[i+1]"),
-        ("PATTERN SEQ(A+ a[]) WHERE { a[i] = 1 }", QuerySyntaxError, "`.` and an attribute", "="),
+        ("PATTERN SEQ(A+ a[]) WHERE { a[i-2].x = 1 }", QuerySyntaxError, "no index of a", "[i-2]"),
+        ("PATTERN SEQ(A+ a[]) WHERE { a[i+1].x = 1 }", QuerySyntaxError, "no index of a", "[i+1]"),
         ("PATTERN SEQ(A a) WITHIN 0 events", QuerySyntaxError, "1 or more", "0 events"),
         ("PATTERN SEQ(A a) WITHIN 0 hours", BindingError, "zero", "0 hours"),
         ("PATTERN SEQ(A a) RETURN a.x + 1", QuerySyntaxError, "AS and the name", ""),

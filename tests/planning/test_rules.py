@@ -14,9 +14,11 @@ from pathlib import Path
 import pytest
 
 import local
+from trellis.algebra.query import Query
 from trellis.errors import TrellisError
 from trellis.languages.match_recognize import parse_clause_text
 from trellis.languages.sase import is_sase, parse_sase_text
+from trellis.languages.statement import parse_statement
 from trellis.planning.describe.plan import describe_plan
 from trellis.planning.hints import Hints
 from trellis.planning.rule import Change, Firing, Rule
@@ -35,9 +37,15 @@ def cases() -> Iterator[tuple[str, str, str, str]]:
             yield rule.name, query, hints or "{}", change
 
 
+def parse(query: str) -> Query:
+    if is_sase(query):
+        return parse_sase_text(query, "name", ("ts",))
+    return parse_statement(query).clauses[0].query if query.startswith("SELECT") else parse_clause_text(query)
+
+
 def explain(query: str, hints: dict[str, object]) -> list[str]:
     try:
-        parsed = parse_sase_text(query, "name", ("ts",)) if is_sase(query) else parse_clause_text(query)
+        parsed = parse(query)
         return describe_plan(parsed, local.plan_clause(parsed, SCHEMA, **hints)).splitlines()
     except TrellisError as error:
         return [error.problem]

@@ -326,7 +326,8 @@ def test_too_many_events(events: pd.DataFrame, found: pd.DataFrame) -> None:
 # ---- Spark ----
 
 
-@pytest.mark.connect
+@pytest.mark.thorough
+@pytest.mark.connect(thorough=True)
 def test_spark_frames(tmp_path: Path, spark: SparkSession) -> None:
     import trellis
 

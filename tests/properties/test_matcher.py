@@ -27,7 +27,12 @@ more = settings(max_examples=settings().max_examples * (1 if numba.config.DISABL
 
 hints = st.fixed_dictionaries(
     {
-        "off": st.lists(st.sampled_from(["hoist_slots", "merge_states"]), unique=True),
+        "off": st.lists(
+            st.sampled_from(
+                ["hoist_slots", "merge_states", "skip_search", "fix_distances", "drop_redundant", "no_match"]
+            ),
+            unique=True,
+        ),
         "search": st.sampled_from(["auto", "backtrack"]),
         "chunk_rows": st.sampled_from([1, 4, 1000]),
         "batch_rows": st.sampled_from([1, 3, 1000]),

@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-import numba
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import assume, event, given, settings
+from hypothesis import assume, event, given
 from hypothesis import strategies as st
 from hypothesis.strategies import DataObject
 
@@ -27,12 +26,15 @@ from trellis.execution.rows.matcher import RowMatcher
 
 Case = tuple[list[dict[str, Any]], list[str], NaiveQuery]
 
-more = settings(max_examples=settings().max_examples * (1 if numba.config.DISABLE_JIT else 3))
 hints = st.fixed_dictionaries(
     {
         # Rows that nobody sees are dropped by looking at the whole series.
         "off": st.sampled_from(
-            [["eliminate_rows"], ["eliminate_rows", "hoist_slots"], ["eliminate_rows", "merge_states"]]
+            [
+                ["eliminate_rows", "no_match"],
+                ["eliminate_rows", "no_match", "hoist_slots"],
+                ["eliminate_rows", "no_match", "merge_states"],
+            ]
         ),
         "search": st.sampled_from(["auto", "auto", "backtrack"]),
     }
@@ -85,7 +87,6 @@ def prepared(clause: str, rows: list[dict[str, Any]], options: dict[str, Any]) -
     return plan.scan, chunks[0] if chunks else None
 
 
-@more
 @given(case=st.one_of(cases(), cases(row_local=True)), options=hints, data=st.data())
 def test_a_series_at_a_time(case: Case, options: dict[str, Any], data: DataObject) -> None:
     rows, columns, query = case
@@ -117,7 +118,6 @@ def test_a_series_at_a_time(case: Case, options: dict[str, Any], data: DataObjec
         assert feed.output[k] == expected
 
 
-@more
 @given(case=st.one_of(cases(), cases(row_local=True)), options=hints, data=st.data())
 def test_several_series_in_one_call(case: Case, options: dict[str, Any], data: DataObject) -> None:
     """Series grow side by side, some end before others; their rows come in another order than from whole series."""

@@ -158,6 +158,7 @@ def test_partitions(spark: SparkSession, case: Case, options: Hints) -> None:
     partitions.check(spark, case.with_worlds(chosen), options)
 
 
+@pytest.mark.thorough
 @times(10)
 @given(case=unpartitioned_cases(), options=hints)
 def test_one_long_partition(spark: SparkSession, case: Case, options: Hints) -> None:

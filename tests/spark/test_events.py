@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 
 import trellis
 from some import some
@@ -89,7 +90,7 @@ def test_aggregates_that_only_spark_knows(stream: DataFrame) -> None:
         trellis.sase("PATTERN SEQ(Shelf a) RETURN bit_or(a.time) AS bits", events=stream)
 
 
-@connect
+@connect(thorough=True)
 def test_builder(stream: DataFrame) -> None:
     stolen = (
         trellis.event_pattern("Shelf a", "~(Register b)", "Exit c")
@@ -149,6 +150,10 @@ def test_compressed_matches_are_listed_again(stream: DataFrame) -> None:
     assert rows(again.selectExpr("time", "a.time", "transform(b, x -> x.time)", "b[0]")) == rows(
         listed.selectExpr("time", "a.time", "transform(b, x -> x.time)", "b[0]")
     )
+    dotted = trellis.decompress(found.withColumnRenamed("time", "at.time").withColumn("x", F.lit(5)))
+    assert dotted.columns == ["type", "at.time", "x", "a", "b"] and dotted.count() == again.count()
+    nothing = found.withColumn("edges", F.lit(None).cast(found.schema["edges"].dataType))
+    assert trellis.decompress(nothing).count() == 0
     counted = trellis.sase(f"{text} RETURN b[b.LEN].tag, count(*) AS n", events=stream)
     assert rows(counted.select("time", "n")) == rows(found.select("time", "matches"))
     assert counted.schema["n"].dataType.simpleString() == "decimal(38,0)"
@@ -195,8 +200,11 @@ def test_simultaneous_events_are_counted_as_they_are_listed(spark: SparkSession)
 
 def test_whole_events_are_returned(stream: DataFrame) -> None:
     text = "PATTERN SEQ(Shelf a, (Register | Exit)+ b[]) WHERE { [tag] } RETURN a AS first, array_agg(b[]) AS others"
+    text += ", b[1] AS second, b[b.LEN] AS last, struct(a.tag, b[1].tag AS other) AS tags"
     (found,) = trellis.sase(text, events=stream).where("size(others) = 2").collect()
     assert found.first.tag == 8 and [event.type for event in found.others] == ["Register", "Exit"]
+    assert [found.second, found.last] == found.others
+    assert found.tags.asDict() == {"tag": 8, "other": 8}
 
 
 def test_what_is_wrong_with_names_and_types(spark: SparkSession, stream: DataFrame) -> None:
@@ -212,5 +220,9 @@ def test_what_is_wrong_with_names_and_types(spark: SparkSession, stream: DataFra
     with pytest.raises(BindingError, match="types of events are texts"):
         trellis.sase("PATTERN SEQ(`1` a)", events=spark.range(3).withColumnRenamed("id", "type"), time="type")
     assert "graph" in trellis.explain("PATTERN SEQ(Shelf a);", events=stream, compressed=True)
+    assert "graph" in trellis.event_pattern("Shelf a").explain(stream, compressed=True)
+    for name in ("Left", "Sum", "count"):
+        left = trellis.event_pattern("Shelf a").returning(tag="a.tag").result_type(name)
+        assert left.match(stream).first().type == name
     with pytest.raises(BindingError, match="no events of the type Shelv"):
         trellis.explain("PATTERN SEQ(Shelv a)", events=stream, types=["Shelf"])

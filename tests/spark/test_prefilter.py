@@ -92,6 +92,7 @@ def test_every_key(events: DataFrame, key: str, direction: str, plans: list[Hint
     check(events, clause, plans)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("key", "width"),
     some([("ntz", "6' MINUTE"), ("ntz", "90.5' SECOND"), ("ts", "6' MINUTE"), ("before", "6' MINUTE")]),
@@ -372,6 +373,7 @@ def test_reserved_names_are_left_alone(spark: SparkSession) -> None:
     assert find(frame, clause, {"prefilter": "masks"}) == ["Row(a=0)"]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("skip", some(["PAST LAST ROW", "TO NEXT ROW"]))
 def test_a_window_of_months_has_no_slices(spark: SparkSession, skip: str) -> None:
     days = [(dt.datetime(2024, 1, 1) + dt.timedelta(days=9 * n), "ab"[n % 2]) for n in range(24)]

@@ -60,6 +60,7 @@ def test_widths_in_conditions(
     )
 
 
+@pytest.mark.thorough
 def test_a_width_that_reads_the_row(spark: SparkSession, steps: DataFrame, plans: list[Hints]) -> None:
     spark.createDataFrame([("b", 4), ("a", 3)], "kk string, w int").createOrReplaceTempView("limits_of_kinds")
     width = "(SELECT max(w) FROM limits_of_kinds WHERE kk = k)"
@@ -86,6 +87,7 @@ def test_a_day_after_a_time_that_clocks_skip(spark: SparkSession, plans: list[Hi
     check(frame, f"ORDER BY t MEASURES A.s AS a PATTERN (A Z* B) WITHIN INTERVAL '1' DAY {AB}", [], plans)
 
 
+@pytest.mark.thorough
 def test_rows_that_the_input_does_not_have(spark: SparkSession, plans: list[Hints]) -> None:
     """Spark tests filters below the join, where a row is that divides by zero."""
     left = spark.createDataFrame([(0, "a", 1), (1, "x", 0), (2, "b", 1), (3, "b", 5)], "t int, k string, v int")
@@ -120,6 +122,7 @@ def test_texts_that_are_no_numbers(spark: SparkSession, condition: str, plans: l
     check(joined, clause, [(0, 2)], plans)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("condition", "expected"),
     some(
@@ -150,6 +153,7 @@ def test_values_that_cannot_be_cast(
     check(joined, clause, expected, plans)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("condition", some(["abs(d) > 0", "- d > 0"]))
 def test_many_digits(spark: SparkSession, condition: str, plans: list[Hints]) -> None:
     """A product of decimals may have fewer digits than its factors."""
@@ -190,6 +194,7 @@ def test_windows_at_the_end_of_decimals(spark: SparkSession, width: str, plans: 
         check(frame, clause, found, plans)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("condition", some(["v + 1 < 0", "CAST(v AS TINYINT) = -1", "-v + 1 = v + 3", "abs(v) > 5"]))
 def test_numbers_that_run_over_without_ansi_mode(spark: SparkSession, condition: str, plans: list[Hints]) -> None:
     rows = [(0, "a", 1), (1, "x", 2), (2, "b", 2**31 - 1), (3, "a", 1), (4, "b", -1), (5, "a", 3), (6, "b", 9)]
@@ -204,6 +209,7 @@ def test_numbers_that_run_over_without_ansi_mode(spark: SparkSession, condition:
         spark.conf.unset("spark.sql.ansi.enabled")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("within", some(["WITHIN 2", ""]))
 def test_sums_of_matches_that_are_skipped(spark: SparkSession, within: str, plans: list[Hints]) -> None:
     """From the fourth row a sum would overflow, but the match before takes that row."""

@@ -35,7 +35,7 @@ def counts(frame: DataFrame) -> list[tuple[Any, ...]]:
     return [(row.component, row.events) for row in frame.collect()]
 
 
-@connect
+@connect(thorough=True)
 def test_each_stage_is_counted(stream: DataFrame, tmp_path: Path) -> None:
     text = """PATTERN SEQ(Order o, Item+ i[], ~(Payment q), Payment p)
         WHERE skip_till_any_match { [id] and i[i].price > i[i-1].price and p.price >= sum(i[].price) * :times

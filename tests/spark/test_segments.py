@@ -105,7 +105,7 @@ def test_within_is_a_window(series: DataFrame) -> None:
     assert trellis.sql(text, t=series).where("k = 'a'").count() == 6 + 5
 
 
-@pytest.mark.connect
+@pytest.mark.connect(thorough=True)
 def test_measures_of_all_types(series: DataFrame) -> None:
     clause = """MEASURES first(s) AS s,
                 last(day) AS d, max(s) AS m, count(x) AS c, sum(n) AS total, upper(last(s)) AS u,

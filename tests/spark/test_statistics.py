@@ -75,7 +75,7 @@ def test_the_same_query_looks_once(spark: SparkSession, tmp_path: Path, asked: l
     assert len(asked) == 3
 
 
-@pytest.mark.connect
+@pytest.mark.connect(thorough=True)
 def test_another_query_reads_the_column_no_more(spark: SparkSession, tmp_path: Path, asked: list[str]) -> None:
     frame = spark.read.parquet(write(spark, tmp_path / "t", 3_000))
     plan(frame)

@@ -148,7 +148,7 @@ def test_slices_do_not_count_tied_rows_twice(tied: DataFrame) -> None:
     assert counted(tied, clause, slices=2, off=["prefilter", "eliminate_rows"])["tied rows"] == 3_000
 
 
-@connect
+@connect(thorough=True)
 def test_without_order_by(spark: SparkSession) -> None:
     frame = spark.createDataFrame([(10,), (8,), (9,)], "price int")
     rises = "MEASURES A.price AS a PATTERN (A UP) DEFINE UP AS price > PREV(price)"

@@ -179,7 +179,7 @@ def test_within_that_does_not_fit_the_key(spark: SparkSession) -> None:
 # ------------------------------------------------------------------------------------------------- found by reviewers
 
 
-@connect
+@connect(thorough=True)
 @pytest.mark.parametrize(
     ("condition", "expected"),
     [

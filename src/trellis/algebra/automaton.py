@@ -24,6 +24,7 @@ __all__ = [
     "Register",
     "Search",
     "Sets",
+    "SkipSpec",
     "WithinSpec",
 ]
 
@@ -42,6 +43,12 @@ class Op(IntEnum):
     ANCHOR_END = 4
     ACCEPT = 5
     FAIL = 6
+    KEEP = 7
+    """A split before an instruction at `x` that consumes: if a row is taken there, the search never comes to `y`."""
+    FORGET = 8
+    """The jump behind that instruction."""
+    CHECK = 9
+    """Test `variable` on the match so far; no row is taken."""
 
 
 class Search(Enum):
@@ -136,6 +143,29 @@ class WithinSpec:
     width: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class SkipSpec:
+    """A pattern of elements one after the other, as a search by skipping needs it.
+
+    `elements` are their variables, `stars` says which are repeated as long as they hold, `instructions` are the ones
+    that consume their rows. `shift`, `next` and `passes` say how to go on where an element fails, as in `SkipTables`.
+    So do `sure_shift`, `sure_next` and `sure_passes`, for rows where the slots in `positive` hold no negative number
+    and those in `present` no NULL.
+    """
+
+    elements: tuple[int, ...]
+    stars: tuple[bool, ...]
+    instructions: tuple[int, ...]
+    shift: tuple[int, ...]
+    next: tuple[int, ...]
+    passes: tuple[bool, ...]
+    positive: tuple[int, ...] = ()
+    present: tuple[int, ...] = ()
+    sure_shift: tuple[int, ...] = ()
+    sure_next: tuple[int, ...] = ()
+    sure_passes: tuple[bool, ...] = ()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MatchScan:
     """What every search that maps rows to variables needs: conditions, and what measures read of the matches.
@@ -170,7 +200,8 @@ class AutomatonScan(MatchScan):
     """Everything the matcher needs to turn sorted rows into output rows; pickled to the workers.
 
     `backward` lists the instructions so that those reached without consuming a row come first. `key_width` is the
-    length of the longest key of a search state.
+    length of the longest key of a search state. With `skips`, series that are whole are searched by skipping.
+    `others` are further automata that search the same rows: they share all but instructions and what follows from them.
     """
 
     instructions: tuple[Instruction, ...]
@@ -180,3 +211,5 @@ class AutomatonScan(MatchScan):
     skip: SkipTo
     skip_to: frozenset[str]
     search: Search
+    skips: SkipSpec | None = None
+    others: tuple[AutomatonScan, ...] = ()

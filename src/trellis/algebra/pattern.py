@@ -21,6 +21,7 @@ __all__ = [
     "Alt",
     "Anchor",
     "And",
+    "Check",
     "Concat",
     "CountParameter",
     "Empty",
@@ -35,6 +36,7 @@ __all__ = [
     "combines_segments",
     "counts",
     "flatten",
+    "is_possessive",
     "rebuild",
     "variables_of",
     "walk",
@@ -77,6 +79,16 @@ class Anchor:
 
     def __str__(self) -> str:
         return "^" if self.at_start else "$"
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """No row, but a condition on the match so far, as DEFINE has it for a variable; it has no words in SQL."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return f"<{self.name}>"
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +211,7 @@ class Exclude:
         return f"{{- {self.body} -}}"
 
 
-Pattern: TypeAlias = Var | Empty | Anchor | Concat | Alt | And | Not | Repeat | Permute | Exclude
+Pattern: TypeAlias = Var | Empty | Anchor | Check | Concat | Alt | And | Not | Repeat | Permute | Exclude
 
 
 def children(pattern: Pattern) -> tuple[Pattern, ...]:
@@ -211,7 +223,7 @@ def children(pattern: Pattern) -> tuple[Pattern, ...]:
             return options
         case Repeat(body=body) | Exclude(body) | Not(body):
             return (body,)
-        case Var() | Empty() | Anchor():
+        case Var() | Empty() | Anchor() | Check():
             return ()
     assert_never(pattern)
 
@@ -233,7 +245,7 @@ def rebuild(pattern: Pattern, change: Callable[[Pattern], Pattern]) -> Pattern:
             return Exclude(change(body))
         case Not(body):
             return Not(change(body))
-        case Var() | Empty() | Anchor():
+        case Var() | Empty() | Anchor() | Check():
             return pattern
     assert_never(pattern)
 
@@ -249,12 +261,17 @@ def walk(pattern: Pattern) -> Iterator[Pattern]:
 
 def variables_of(pattern: Pattern) -> tuple[str, ...]:
     """The names of the variables, in the order of their first appearance."""
-    return tuple(dict.fromkeys(node.name for node in walk(pattern) if isinstance(node, Var)))
+    return tuple(dict.fromkeys(node.name for node in walk(pattern) if isinstance(node, (Var, Check))))
 
 
 def combines_segments(pattern: Pattern) -> bool:
     """Whether `&` or `~` stands in the pattern: then it speaks of segments, whatever its variables are."""
     return any(isinstance(node, (And, Not)) for node in walk(pattern))
+
+
+def is_possessive(pattern: Pattern) -> bool:
+    """Whether a repetition in the pattern never gives a row back: then not every way through it is a match."""
+    return any(isinstance(node, Repeat) and node.mode is Mode.POSSESSIVE for node in walk(pattern))
 
 
 def flatten(pattern: Pattern) -> Pattern:

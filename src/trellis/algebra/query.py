@@ -39,6 +39,8 @@ class Wanted(Enum):
 
     PREFERRED = "preferred"
     """From each start the most preferred one; then AFTER MATCH SKIP says where the search goes on."""
+    EACH = "each"
+    """The same for each alternative of the pattern, searched by itself; what several find is given out once."""
     ALL = "all"
     """Every match, also several from one row."""
     NON_OVERLAPPING = "non-overlapping"
@@ -190,9 +192,9 @@ class Query:
             measures = (f"{m.expression} AS {Identifier(m.name, quoted=True)}" for m in self.measures)
             lines.append("MEASURES " + ", ".join(measures))
         lines.append(self.rows_per_match.value)
-        if self.wanted is Wanted.PREFERRED:
+        if self.wanted in (Wanted.PREFERRED, Wanted.EACH):
             lines.append(f"AFTER MATCH {self.after_match}")
-        lines.append(f"PATTERN ({self.pattern})")
+        lines.append(f"PATTERN {'EACH ' if self.wanted is Wanted.EACH else ''}({self.pattern})")
         if self.within is not None:
             lines.append(f"WITHIN {self.within}")
         if self.subsets:

@@ -12,7 +12,7 @@ __all__ = ["MatchClause", "Statement", "TemporaryView"]
 
 @dataclass(frozen=True, slots=True)
 class MatchClause:
-    """One MATCH_RECOGNIZE of a statement.
+    """One MATCH_RECOGNIZE of a statement, or one SQL-TS query (`is_sequence`).
 
     The rows to match are those of `{ctes} SELECT * FROM {input}`; the result goes where later texts have `{name}`
     in braces. `qualifier` is what may stand before columns of the input: its alias, or the parts of a table's name.
@@ -24,6 +24,7 @@ class MatchClause:
     ctes: str = ""
     span: Span | None = field(default=None, compare=False, repr=False)
     qualifier: tuple[str, ...] = ()
+    is_sequence: bool = False
 
 
 @dataclass(frozen=True, slots=True)

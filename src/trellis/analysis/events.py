@@ -150,8 +150,9 @@ class _EventBinder:
         running = next((span for edge, span in found if edge.kind is EdgeKind.TAKE), None)
         if absent:
             if len(absent) > 1:
+                names = " and ".join(sorted(self.written[variable] for variable in absent))
                 raise BindingError(
-                    f"{' and '.join(sorted(absent))} must both be absent: a condition cannot compare them.",
+                    f"{names} must both be absent: a condition cannot compare them.",
                     cure="Compare each with events that are there.",
                     span=condition.span,
                 )
@@ -194,6 +195,8 @@ class _EventBinder:
                     self._check_index(component, index, node.span)
                     kind = EdgeKind.TAKE if index.is_running else EdgeKind.PROCEED
                     yield Edge(component.variable, EdgeKind.BEGIN if index is MemberIndex.FIRST else kind), node.span
+                case e.MatchNumber() | e.Classifier():
+                    raise _unknown_in_events(node, "while events are taken")
                 case e.Navigation():
                     raise BindingError(
                         f"{node.function} navigates in rows, and events have none between them.",
@@ -272,6 +275,8 @@ class _EventBinder:
                         span=expression.span,
                     )
                 return self._final(path, component, index is MemberIndex.FIRST, expression.span)
+            case e.Classifier():
+                raise _unknown_in_events(expression, "in RETURN")
             case e.Aggregate(function="count", arguments=(e.Star(variable=None),), condition=None, distinct=False):
                 return e.OfMatches(span=expression.span)
             case e.Aggregate():
@@ -299,6 +304,10 @@ class _EventBinder:
         edge: Edge,
         span: Span | None,
     ) -> Expression:
+        if not path:
+            raise BindingError(
+                "A whole event cannot be compared.", cure="Name an attribute of it, such as b[1].price.", span=span
+            )
         column = self.column(e.Name(path, span))
         mine = edge.variable == component.variable
         current = mine and (
@@ -355,6 +364,14 @@ class _EventBinder:
         )
 
 
+def _unknown_in_events(node: e.MatchNumber | e.Classifier, where: str) -> BindingError:
+    return BindingError(
+        f"{node} is not known {where}.",
+        cure="RETURN may hold MATCH_NUMBER(), and the variables of the pattern name their events.",
+        span=node.span,
+    )
+
+
 def _measures(query: Query, events: EventClauses, binder: _EventBinder) -> tuple[tuple[str, Expression], ...]:
     """The attributes of a match as an event: a type and a time, then what is returned, or the whole of it."""
     first, last = binder.positives[0], binder.positives[-1]
@@ -366,21 +383,20 @@ def _measures(query: Query, events: EventClauses, binder: _EventBinder) -> tuple
         events.time.parts[0].text: end,
     }
     if events.compressed:
-        return (*carried.items(), *_graph(query, events, binder))
+        return (*carried.items(), *_graph(query, binder))
     if query.measures:
         returned = {measure.name: binder.value(measure.expression) for measure in query.measures}
         _check_names(query)
-        _check_counted(query, tuple(returned.values()), last)
+        _check_counted(query, tuple(returned.values()), last, binder.written[last.variable])
         names = {name.lower() for name in returned}
         return (*((name, value) for name, value in carried.items() if name.lower() not in names), *returned.items())
     whole = binder.event
     listed: list[tuple[str, Expression]] = [("match_number", e.MatchNumber()), ("start_time", begin)]
-    written = {variable.variable: variable.name for variable in events.variables}
     for component in binder.positives:
         members = frozenset({component.variable})
         listed.append(
             (
-                written[component.variable],
+                binder.written[component.variable],
                 e.BoundAggregate("array_agg", (whole,), members, final=True)
                 if component.repeated
                 else e.At(whole, Place(members, final=True)),
@@ -434,7 +450,7 @@ def _check_names(query: Query) -> None:
         seen.add(measure.name.lower())
 
 
-def _graph(query: Query, events: EventClauses, binder: _EventBinder) -> Iterator[tuple[str, Expression]]:
+def _graph(query: Query, binder: _EventBinder) -> Iterator[tuple[str, Expression]]:
     """How many matches end at an event, and the graph of them.
 
     A node is what a match would be of that event alone: so a match is the nodes of a way through the graph, put
@@ -448,11 +464,10 @@ def _graph(query: Query, events: EventClauses, binder: _EventBinder) -> Iterator
         )
     _check_all_wanted(query, "Compressed matches are all matches", None)
     yield "matches", e.OfMatches()
-    written = {variable.variable: variable.name for variable in events.variables}
     fields: list[str | Expression] = []
     for number, component in enumerate(binder.positives):
         value = "array(x)" if component.repeated else "x"
-        name = text_literal(written[component.variable])
+        name = text_literal(binder.written[component.variable])
         fields += [", " if fields else "", name, f", CASE WHEN p = {number} THEN {value} END"]
     pieces = (e.OfMatches("parts"), ", ", e.OfMatches("events", binder.event), ", (p, x) -> named_struct(", *fields)
     yield "nodes", e.Raw(("zip_with(", *pieces, "))"))
@@ -460,7 +475,7 @@ def _graph(query: Query, events: EventClauses, binder: _EventBinder) -> Iterator
     yield "edges", e.Raw(("zip_with(", *ends, ", (s, t) -> named_struct('source', s, 'target', t))"))
 
 
-def _check_counted(query: Query, returned: tuple[Expression, ...], last: Component) -> None:
+def _check_counted(query: Query, returned: tuple[Expression, ...], last: Component, written: str) -> None:
     """Where matches are counted, a row stands for all that end at one event: they have but this event in common."""
     nodes = [node for value in returned for node in e.walk(value)]
     counted = next((node for node in nodes if isinstance(node, e.OfMatches)), None)
@@ -469,10 +484,11 @@ def _check_counted(query: Query, returned: tuple[Expression, ...], last: Compone
     _check_all_wanted(query, "count(*) counts all matches", counted.span)
     end = Place(frozenset({last.variable}), final=True)
     for node in nodes:
-        if isinstance(node, e.BoundAggregate) or (isinstance(node, e.At) and node.place != end):
+        many = isinstance(node, e.BoundAggregate | e.MatchNumber)
+        if many or (isinstance(node, e.At) and node.place != end):
             raise BindingError(
                 "count(*) counts the matches that end at one event, and they have only this event in common.",
-                cure=f"Return attributes of the last event ({last.variable}) beside it, or leave count(*) out.",
+                cure=f"Return attributes of the last event ({written}) beside it, or leave count(*) out.",
                 span=node.span,
             )
 

@@ -45,7 +45,7 @@ def settle_functions(query: Query, source: Source, segment_functions: Collection
     sets = {name: frozenset({name}) for name in variables}
     sets |= {subset.name: frozenset(subset.variables) for subset in query.subsets}
     binder = Binder(source.schema, sets, frozenset(variables), {})
-    settle = _Settle(binder, source.kinds_of, source.types_of, skipped)
+    settle = _Settle(binder, source.kinds_of, source.types_of, skipped, _WORDS[query.kind is VariableKind.EVENT])
     unknown = [node for expression in expressions for node in settle.unknown(expression)]
     if not unknown:
         return query
@@ -78,6 +78,21 @@ def _expressions(query: Query) -> Iterator[Expression]:
 
 
 @dataclass(frozen=True, slots=True)
+class _Words:
+    """What errors call the query, and what they advise instead of `lag` and `lead`."""
+
+    query: str
+    before: str
+    after: str = ""
+
+
+_WORDS = {
+    False: _Words("MATCH_RECOGNIZE", "PREV(x) reads the row before. ", "NEXT(x) reads the row after. "),
+    True: _Words("an event pattern", "b[i-1].x reads the event before. "),
+}
+
+
+@dataclass(frozen=True, slots=True)
 class _Settle:
     """Turns calls of aggregates into aggregates, inner ones first."""
 
@@ -85,6 +100,7 @@ class _Settle:
     kinds_of: KindsOf
     types_of: TypesOf
     skipped: frozenset[str]
+    words: _Words
     answers: dict[Expression, FunctionKind] = field(default_factory=dict)
 
     def __call__(self, expression: Expression) -> Expression:
@@ -100,10 +116,10 @@ class _Settle:
             case FunctionKind.AGGREGATE:
                 return self._checked(e.Aggregate(settled.function, settled.arguments, span=settled.span))
             case FunctionKind.WINDOW:
-                raise _is_window(settled)
+                raise self._is_window(settled)
             case FunctionKind.GENERATOR:
                 raise UnsupportedError(
-                    f"{settled.function} makes rows of its own, so it cannot stand inside MATCH_RECOGNIZE.",
+                    f"{settled.function} makes rows of its own, so it cannot stand inside {self.words.query}.",
                     cure="Use it in a subquery, and match its result, or in the query around.",
                     span=settled.span,
                 )
@@ -146,7 +162,7 @@ class _Settle:
                 alone = node.condition is None and self._kind(filtered) is FunctionKind.REFUSED
                 return replace(node, alone=alone)
             case FunctionKind.WINDOW:
-                raise _is_window(node)
+                raise self._is_window(node)
             case FunctionKind.REFUSED:
                 self.types_of([plain])
             case FunctionKind.SCALAR | FunctionKind.GENERATOR:
@@ -180,11 +196,10 @@ class _Settle:
             case _:
                 return e.rebuild(expression, self._without_places)
 
-
-def _is_window(node: e.Call | e.Aggregate) -> UnsupportedError:
-    instead = {"lag": "PREV(x) reads the row before", "lead": "NEXT(x) reads the row after"}.get(node.function)
-    return UnsupportedError(
-        f"{node.function} is a window function, which cannot stand inside MATCH_RECOGNIZE.",
-        cure=f"{'' if instead is None else f'{instead}. '}Compute the value in a subquery, and match its result.",
-        span=node.span,
-    )
+    def _is_window(self, node: e.Call | e.Aggregate) -> UnsupportedError:
+        instead = {"lag": self.words.before, "lead": self.words.after}.get(node.function, "")
+        return UnsupportedError(
+            f"{node.function} is a window function, which cannot stand inside {self.words.query}.",
+            cure=f"{instead}Compute the value in a subquery, and match its result.",
+            span=node.span,
+        )

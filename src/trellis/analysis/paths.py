@@ -87,7 +87,7 @@ def _ways(pattern: Pattern) -> tuple[list[_Way], bool]:
     match pattern:
         case p.Var(name=name):
             return [(name,)], True
-        case p.Empty() | p.Anchor():
+        case p.Empty() | p.Anchor() | p.Check():
             return [()], True
         case p.Exclude(body=body):
             return _ways(body)
@@ -142,7 +142,7 @@ def least_rows(pattern: Pattern) -> int:
     match pattern:
         case p.Var():
             return 1
-        case p.Empty() | p.Anchor() | p.Not():
+        case p.Empty() | p.Anchor() | p.Check() | p.Not():
             return 0
         case p.Concat(parts=parts) | p.Permute(parts=parts):
             return sum(map(least_rows, parts))

@@ -20,6 +20,7 @@ from trellis.kernels.arrays import Aggregates, Automaton, Bools, Edges, Ints, Me
 
 __all__ = [
     "Dictionary",
+    "has_negative",
     "load_aggregates",
     "load_automaton",
     "load_edges",
@@ -63,6 +64,12 @@ class Dictionary:
 def _texts(column: pa.Array) -> pa.Array:
     """The strings of a column, or of the arrays in it."""
     return column.flatten() if pa.types.is_list(column.type) else column
+
+
+def has_negative(slots: Slots, sources: tuple[SlotSource, ...], number: int) -> bool:
+    """Whether a slot holds a number below zero."""
+    values = slots.floats[number] if sources[number].held == "float" else slots.ints[number]
+    return bool(((values < 0) & slots.known[number]).any())
 
 
 def load_slots(chunk: Chunk, sources: tuple[SlotSource, ...], dictionary: Dictionary | None) -> Slots:

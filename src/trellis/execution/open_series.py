@@ -48,6 +48,11 @@ def check_resumable(plan: AutomatonScan) -> None:
             "A function of MATCH_NUMBER() is computed for all rows of a series: it cannot be while rows still come.",
             cure="Use operators that conditions have between rows.",
         )
+    if plan.others:
+        raise UnsupportedError(
+            "Several patterns in one query cannot be searched while rows still come.",
+            cure="Ask for each of them in a query of its own.",
+        )
     assert plan.slices is None, "a slice is no series"
 
 

@@ -12,6 +12,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from enum import Enum
 from functools import partial
 from pathlib import Path
@@ -29,6 +30,7 @@ from trellis.algebra.automaton import (
     Op,
     Register,
     Search,
+    SkipSpec,
 )
 from trellis.algebra.event_scan import EventScan
 from trellis.algebra.place import Place
@@ -145,6 +147,9 @@ def compile_search(*, wide: bool = False) -> None:
     """Compile or load what finds matches."""
     chunk, matcher = _chunk(), RowMatcher(_plan(o.BIT, wide))
     matcher.find(chunk, None)
+    if not wide:
+        skips = SkipSpec((0,), (False,), (0,), (0, 1), (0, 0), (False, False))
+        RowMatcher(replace(matcher.plan, skips=skips)).find(chunk, None)
 
 
 def compile_rows(*, wide: bool = False) -> None:

@@ -65,6 +65,7 @@ def write_graph(
     if ends == 0:
         return 0
     if step.automaton.wanted == o.GRAPHS and not _write_nodes(bottom, top, ends, step, room, graphs):
+        progress[o.STEPS] -= top - bottom
         return -1
     graphs.owners[number] = series
     graphs.rows[number] = row

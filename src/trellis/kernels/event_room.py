@@ -2,13 +2,28 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from trellis.kernels import opcodes as o
 from trellis.kernels.arrays import Ints, Stack, Track
 from trellis.kernels.event_arrays import Cells, EventGraphs, EventMatches, Room, Runs
 
-__all__ = ["longer_runs", "more_cells", "more_runs", "new_graphs", "new_matches", "new_room", "new_runs"]
+__all__ = ["Sizes", "longer_runs", "more_cells", "more_runs", "new_graphs", "new_matches", "new_room", "new_runs"]
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """Room at first: for so many runs, cells, rows of matches; and how much is written before it is handed on.
+
+    The number of runs is a power of two.
+    """
+
+    runs: int = 64
+    cells: int = 1024
+    rows: int = 1024
+    full: int = 1 << 20
 
 
 def new_runs(count: int, words: int) -> Runs:
@@ -22,12 +37,12 @@ def longer_runs(runs: Runs) -> Runs:
     return Runs(*(np.concatenate([array, np.empty_like(array)], axis=1) for array in runs))
 
 
-def new_room(track: Track, stack: Stack, status: Ints, longest: int, runs: int) -> Room:
+def new_room(track: Track, stack: Stack, status: Ints, longest: int, sizes: Sizes) -> Room:
     """Room for a search in series of at most `longest` events."""
     cell = np.zeros(1, np.float64)
     progress = np.zeros(o.COUNTERS, np.int64)
     progress[o.AT_ROW] = -1
-    cells = 1024
+    runs, cells = sizes.runs, sizes.cells
     return Room(
         track,
         stack,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 # Automaton.
-CONSUME, SPLIT, JUMP, ANCHOR_START, ANCHOR_END, ACCEPT, FAIL = range(7)
+CONSUME, SPLIT, JUMP, ANCHOR_START, ANCHOR_END, ACCEPT, FAIL, KEEP, FORGET, CHECK = range(10)
 
 # Conditions of a variable.
 ALWAYS, BIT, PROGRAM = range(3)

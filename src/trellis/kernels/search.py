@@ -187,7 +187,7 @@ def backtrack(
         if kind == o.JUMP or (kind == o.ANCHOR_START and row == head) or (kind == o.ANCHOR_END and row == tail):
             pc = x[pc]
             continue
-        if kind == o.SPLIT or kind == o.CONSUME:
+        if kind == o.SPLIT or kind == o.CONSUME or kind == o.KEEP or kind == o.CHECK:
             if trail == len(work.trail_pc) or choices == len(work.choice_pc):
                 _keep_trail(trail, low, width, merging, within, work)
                 return o.NEEDS_ROOM
@@ -195,7 +195,7 @@ def backtrack(
                 work.trail_pc[trail] = pc
                 work.trail_row[trail] = row
                 trail += 1
-                if kind == o.SPLIT:
+                if kind == o.SPLIT or kind == o.KEEP:
                     work.choice_pc[choices] = y[pc]
                     work.choice_row[choices] = row
                     work.choice_trail[choices] = trail
@@ -203,12 +203,14 @@ def backtrack(
                     pc = x[pc]
                     continue
                 variable = automaton.variable[pc]
-                if tail < 0 and row + edges.ahead[variable] >= high and (row == high or _fits(row, start, within)):
+                # What is checked takes no row: it is tested where the match so far ends.
+                at = row - 1 if kind == o.CHECK else row
+                if tail < 0 and at + edges.ahead[variable] >= high and (at == high or _fits(at, start, within)):
                     return o.UNDECIDED
-                if row < high and _fits(row, start, within):
+                if at < high and _fits(at, start, within):
                     how = conditions.kind[variable]
                     alive = how == o.ALWAYS or (how == o.BIT and conditions.bits[conditions.bit[variable], row])
-                    if track.active and (alive or how == o.PROGRAM):
+                    if track.active and at == row and (alive or how == o.PROGRAM):
                         if aggregates.computed:
                             compute_arguments(
                                 variable,
@@ -234,7 +236,7 @@ def backtrack(
                             slots,
                             places,
                             aggregates,
-                            row,
+                            at,
                             start,
                             low,
                             high,
@@ -246,12 +248,18 @@ def backtrack(
                         if not alive:
                             cut_rows(row, track)
                     if status[0] != o.DONE:
-                        status[1] = row
+                        status[1] = at
                         return o.STOPPED
         elif kind == o.ANCHOR_END and tail < 0 and row == high:
             return o.UNDECIDED
+        elif kind == o.FORGET:
+            # The row is kept: what the split before it left open is not tried.
+            choices -= 1
+            pc = x[pc]
+            continue
         if alive:
-            row += 1
+            if kind == o.CONSUME:
+                row += 1
             pc = x[pc]
         else:
             if choices == 0:
@@ -296,7 +304,7 @@ def _failed_before(
         work.failed[number >> 3] |= mask
         return False
     # Between two splits a search cannot branch, so marks at splits alone bound it.
-    if kind != o.SPLIT:
+    if kind == o.CONSUME:
         return False
     return _remembered(pc, row, start, merging, within, track, work)
 

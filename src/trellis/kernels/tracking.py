@@ -107,12 +107,7 @@ def _add_value(
         _add_rare_value(number, variable, row, start, low, slots, aggregates, track, status)
         return
     n = track.counts[aggregates.sets[number]] - 1
-    tally, whole, real, spread = 0, 0, 0.0, 0.0
-    if n > 0:
-        tally = track.tally[number, n - 1]
-        whole = track.whole[number, n - 1]
-        real = track.real[number, n - 1]
-        spread = track.spread[number, n - 1]
+    tally, whole, real, spread = _state(number, n - 1, track)
     counts = slot == o.EVERY_ROW or (slot >= 0 and slots.known[slot, row])
     if counts and aggregates.previous[number] >= 0:
         counts = not _seen(number, row, start, low, slots, aggregates, track)
@@ -125,6 +120,14 @@ def _add_value(
     track.whole[number, n] = whole
     track.real[number, n] = real
     track.spread[number, n] = spread
+
+
+@inlined
+def _state(number: int, at: int, track: Track) -> tuple[int, int, float, float]:
+    """The state of an aggregate after a row of its set, in one word; of none if `at` is below 0."""
+    if at < 0:
+        return 0, 0, 0.0, 0.0
+    return track.tally[number, at], track.whole[number, at], track.real[number, at], track.spread[number, at]
 
 
 @inlined
@@ -177,16 +180,10 @@ def _add_rare_value(
 ) -> None:
     """As `_add_value`, for values of two words, values that a program gives, and distinct ones without a chain."""
     n = track.counts[aggregates.sets[number]] - 1
-    tally, whole, high, real, spread = 0, 0, 0, 0.0, 0.0
     kind = aggregates.kind[number]
     wide = kind >= o.SUM_WIDE
-    if n > 0:
-        tally = track.tally[number, n - 1]
-        whole = track.whole[number, n - 1]
-        if wide:
-            high = track.high[number, n - 1]
-        real = track.real[number, n - 1]
-        spread = track.spread[number, n - 1]
+    tally, whole, real, spread = _state(number, n - 1, track)
+    high = track.high[number, n - 1] if wide and n > 0 else 0
     slot = aggregates.slot[number, variable]
     value, value_high, value_real = 0, 0, 0.0
     counts = slot == o.EVERY_ROW

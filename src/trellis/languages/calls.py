@@ -18,6 +18,7 @@ from trellis.algebra.expression import (
 from trellis.algebra.functions import AGGREGATES
 from trellis.errors import QuerySyntaxError, Span, UnsupportedError
 from trellis.languages.cursor import Cursor
+from trellis.languages.elements import accept_star
 from trellis.languages.lexer import TokenKind
 from trellis.languages.precedence import Level, Parse, raw, wrapped
 from trellis.languages.special_forms import parse_special_form
@@ -95,6 +96,8 @@ def _navigation(cursor: Cursor, parse: Parse, function: str, final: bool | None,
     cursor.expect_symbol("(")
     if cursor.symbol() == ")":
         cursor.fail(f"the argument of {function}")
+    if accept_star(cursor):
+        final = True
     argument = parse(cursor, Level.OR)
     offset = parse(cursor, Level.OR) if cursor.accept_symbol(",") else None
     _refuse_null_handling(cursor)
@@ -117,8 +120,9 @@ def _function(cursor: Cursor, parse: Parse, word: str, name: str, final: bool | 
     distinct, marked = _quantifier(cursor)
     arguments: list[Expression] = []
     if cursor.symbol() != ")" or (known and not cursor.at_words("WITHIN", "GROUP", ahead=1)):
-        arguments.append(_aggregate_argument(cursor, parse) if known else _argument(cursor, parse, word))
-        while cursor.accept_symbol(","):
+        while not arguments or cursor.accept_symbol(","):
+            if accept_star(cursor):
+                final = True
             arguments.append(_aggregate_argument(cursor, parse) if known else _argument(cursor, parse, word))
     nulls = _null_handling(cursor)
     cursor.expect_symbol(")", "an operator, `,` or `)`")

@@ -23,7 +23,17 @@ class Cursor:
     there instead.
     """
 
-    __slots__ = ("_depth", "_edits", "_end", "_position", "_tokens", "lambda_parameters", "repeated", "text")
+    __slots__ = (
+        "_depth",
+        "_edits",
+        "_end",
+        "_position",
+        "_tokens",
+        "elements",
+        "lambda_parameters",
+        "repeated",
+        "text",
+    )
 
     def __init__(
         self, text: str, tokens: Sequence[Token], end: Token | None = None, edits: Sequence[Edit] = ()
@@ -38,6 +48,8 @@ class Cursor:
         self.lambda_parameters: frozenset[str] = frozenset()
         # Variables of event patterns: before `[` they are no arrays. None outside of such patterns.
         self.repeated: frozenset[str] | None = None
+        # The elements of a sequence (SQL-TS), whose tuples have neighbours. None outside of such queries.
+        self.elements: frozenset[str] | None = None
 
     @property
     def at_end(self) -> bool:

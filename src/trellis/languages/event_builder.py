@@ -6,7 +6,6 @@ written, and positions in it are positions in a text that can be shown.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
@@ -195,13 +194,13 @@ class EventBuilder:
         --------
         >>> print(build_events("Order o").returning(id="o.id").result_type("Ordered").text())
         PATTERN SEQ(Order o)
-        RETURN Ordered(
+        RETURN `Ordered`(
           o.id AS `id`
         )
         """
         require_text("The type", name)
-        word = re.fullmatch(r"[^\W\d]\w*", name)
-        text = str(Identifier(name, quoted=word is None))
+        # In quotes nobody takes it for a function.
+        text = str(Identifier(name, quoted=True))
         parse_piece(text, lambda cursor: cursor.expect_name("the type of the result"))
         return replace(self, _result_type=text)
 

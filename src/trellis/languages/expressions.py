@@ -10,6 +10,7 @@ from trellis.algebra.expression import Call, Case, Expression, Literal, Name, Op
 from trellis.errors import QuerySyntaxError, Span, UnsupportedError
 from trellis.languages.calls import parse_call
 from trellis.languages.cursor import MAX_DEPTH, Cursor, cursor_over
+from trellis.languages.elements import accept_arrow, at_edge_column, parse_duration, parse_edge_column
 from trellis.languages.lexer import TokenKind, attach_text
 from trellis.languages.literals import parse_literal, parse_type
 from trellis.languages.members import at_member, parse_member, parse_percentage
@@ -192,6 +193,8 @@ def _operand(cursor: Cursor, least: Level) -> Expression:
             index = _parse(cursor, Level.OR)
             cursor.expect_symbol("]")
             expression = raw(cursor.since(start), *wrapped(expression), "[", index, "]")
+        elif at_edge_column(cursor, expression):
+            expression = parse_edge_column(cursor, expression, start)
         elif cursor.accept_symbol("."):
             field = cursor.expect_name("the name of a field").text
             expression = raw(cursor.since(start), *wrapped(expression), f".{field}")
@@ -211,7 +214,7 @@ def _dotted(cursor: Cursor, what: str) -> str:
 
 
 def _primary(cursor: Cursor) -> Expression:
-    literal = parse_percentage(cursor) or parse_literal(cursor)
+    literal = parse_percentage(cursor) or parse_duration(cursor) or parse_literal(cursor)
     if literal is not None:
         return literal
     start = cursor.span
@@ -245,7 +248,7 @@ def _name_or_call(cursor: Cursor, start: Span) -> Expression:
         return call
     word = cursor.keyword()
     tokens = [cursor.next()]
-    while cursor.accept_symbol("."):
+    while cursor.accept_symbol(".") or accept_arrow(cursor, tokens):
         if cursor.symbol() == "*":
             cursor.fail("a column", cure="`A.*` stands in COUNT(A.*) only.")
         tokens.append(cursor.expect_name("a name after the point"))

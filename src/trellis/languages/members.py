@@ -31,12 +31,10 @@ def parse_member(cursor: Cursor) -> Member:
     """Read `b[i-1].to`."""
     start = cursor.span
     variable = cursor.next()
-    index = _index(cursor, variable.variable)
+    index = _index(cursor, variable.text)
     path = []
     while cursor.accept_symbol("."):
         path.append(cursor.expect_name("the name of an attribute").identifier)
-    if not path and not index.is_range:
-        cursor.fail("`.` and an attribute", cure=f"An event is no value: write {variable.text}[{index.value}].price.")
     return Member(variable.identifier, index, tuple(path), cursor.since(start))
 
 

@@ -179,7 +179,7 @@ def _pattern(cursor: Cursor, parts: _Parts) -> None:
     for component in parts.components:
         if component.variable in seen:
             raise BindingError(
-                f"Two components are called {component.variable}.",
+                f"Two components are called {component.name}.",
                 cure="Give each component a name of its own.",
                 span=component.span,
             )
@@ -301,7 +301,7 @@ def _arguments(cursor: Cursor, parts: _Parts) -> None:
         if name.variable not in known:
             raise BindingError(
                 f"{name.text} is not a variable of the pattern.",
-                cure=f"The variables are {', '.join(known)}.",
+                cure=f"The variables are {', '.join(component.name for component in parts.components)}.",
                 span=name.span,
             )
         if cursor.accept_symbol("["):

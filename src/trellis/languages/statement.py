@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from trellis.algebra.expression import Identifier
 from trellis.algebra.statement import MatchClause, Statement
 from trellis.errors import QuerySyntaxError, Span, UnsupportedError
 from trellis.languages.commands import has_effect, read_view
@@ -16,8 +17,9 @@ from trellis.languages.cursor import Cursor
 from trellis.languages.edits import Edit, quote
 from trellis.languages.lexer import Token, TokenKind, attach_text, tokenize
 from trellis.languages.match_recognize import parse_clause
+from trellis.languages.sqlts import parse_sequence_query
 
-__all__ = ["find_name", "parse_statement"]
+__all__ = ["find_name", "parse_statement", "require_sequence"]
 
 _BRACKETS = {"(": ")", "[": "]", "{": "}"}
 _MAX_NESTING = 300
@@ -29,6 +31,9 @@ _RELATION_STOPS = frozenset({
     "SELECT", "WHERE", "GROUP", "HAVING", "ON", "ORDER", "SORT", "CLUSTER", "DISTRIBUTE", "LIMIT", "OFFSET",
     "WINDOW", "UNION", "INTERSECT", "EXCEPT", "MINUS", "SET", "USING", "VIEW",
 })  # fmt: skip
+
+# What ends a SQL-TS query.
+_SEQUENCE_STOPS = frozenset({"SELECT", "UNION", "INTERSECT", "EXCEPT", "MINUS", "HAVING", "LIMIT", "OFFSET", "WINDOW"})
 
 # Words before a bracket at the end of a relation that are no aliases.
 _NO_ALIASES = frozenset({"TABLESAMPLE", "PIVOT", "UNPIVOT", "REPEATABLE"})
@@ -106,6 +111,17 @@ def parse_statement(text: str) -> Statement:
         )
 
 
+def require_sequence(statement: Statement) -> None:
+    """Refuse a statement without a SQL-TS query."""
+    if any(clause.is_sequence for clause in statement.clauses):
+        return
+    raise QuerySyntaxError(
+        "There is no SEQUENCE BY in this query.",
+        cure="Write FROM t CLUSTER BY k SEQUENCE BY s AS (X, *Y); trellis.sql runs every other statement.",
+        span=Span(0, len(statement.text.split(maxsplit=1)[0])),
+    )
+
+
 def find_name(text: str, name: str) -> Span | None:
     """Where a name first stands outside of braces, None if it does not."""
     tokens = tokenize(text)
@@ -167,6 +183,10 @@ def _read_level(reading: _Reading, start: int, stop: int, visible: tuple[_TableE
             index = reading.partners[index] + 1
         elif word == "WITH":
             index, visible = _read_with(reading, index, visible, depth)
+        elif word == "SELECT" and (end := _sequence_end(reading, index, stop)) is not None:
+            _read_level(reading, index + 1, end, visible, depth + 1)
+            _read_sequence(reading, index, end, visible)
+            index = end
         elif word == "MATCH_RECOGNIZE" and _at_clause(reading, start, index):
             _read_level(reading, index + 2, reading.partners[index + 1], visible, depth + 1)
             _read_clause(reading, start, index, visible)
@@ -302,6 +322,63 @@ def _read_clause(reading: _Reading, start: int, index: int, visible: tuple[_Tabl
     qualifier = _qualifier(reading, first, index)
     reading.clauses.append(MatchClause(name, relation, query, _with_text(reading, visible), span, qualifier))
     reading.replace(span, f"{{{name}}}")
+
+
+def _sequence_end(reading: _Reading, start: int, stop: int) -> int | None:
+    """Where the SQL-TS query that starts here ends; None if this SELECT speaks of no sequence."""
+    found = tables = False
+    index = start + 1
+    while index < stop:
+        word = reading.keyword(index)
+        pair = reading.keyword(index + 1) == "BY" and reading.symbol(index - 1) != "."
+        if word in _SEQUENCE_STOPS or (word in ("ORDER", "SORT", "DISTRIBUTE", "GROUP") and pair):
+            break
+        tables = tables or word == "FROM"
+        # `AS (` behind a table has no other meaning: what is missing is said where it should stand.
+        found = found or (word == "SEQUENCE" and pair) or (tables and word == "AS" and reading.symbol(index + 1) == "(")
+        index = reading.partners[index] + 1 if index in reading.partners else index + 1
+    if found and reading.keyword(index) in ("GROUP", "HAVING") and index < stop:
+        raise UnsupportedError(
+            f"{reading.keyword(index)} cannot stand in a SQL-TS query.",
+            cure="Put the query in brackets: SELECT ... FROM (SELECT ...) GROUP BY ...",
+            span=reading.tokens[index].span,
+        )
+    return index if found else None
+
+
+def _read_sequence(reading: _Reading, start: int, end: int, visible: tuple[_TableExpression, ...]) -> None:
+    """Take a SQL-TS query out of the text: its matches stand behind a placeholder, and their columns in SELECT."""
+    tables = _level_word(reading, "FROM", start + 1, end)
+    if tables is None:
+        raise QuerySyntaxError("A SQL-TS query needs FROM.", span=reading.tokens[end - 1].span)
+    where = _level_word(reading, "WHERE", tables, end)
+
+    def part(first: int, stop: int) -> Cursor:
+        following = reading.tokens[stop] if stop < len(reading.tokens) else None
+        return Cursor(reading.text, reading.tokens[first:stop], end=following, edits=reading.edits)
+
+    found = parse_sequence_query(
+        part(start + 1, tables),
+        part(tables + 1, end if where is None else where),
+        None if where is None else part(where + 1, end),
+    )
+    name = f"trellis_match_{len(reading.clauses)}"
+    span = reading.tokens[start].span.to(reading.tokens[end - 1].span)
+    reading.clauses.append(
+        MatchClause(name, found.input, found.query, _with_text(reading, visible), span, is_sequence=True)
+    )
+    columns = (f"{Identifier(measure, True)} AS {Identifier(column, True)}" for measure, column in found.columns)
+    reading.replace(span, f"SELECT {', '.join(columns)} FROM {{{name}}}")
+
+
+def _level_word(reading: _Reading, word: str, start: int, stop: int) -> int | None:
+    """Where a word stands outside of brackets."""
+    index = start
+    while index < stop:
+        if reading.keyword(index) == word and reading.keyword(index - 1) != "DISTINCT":
+            return index
+        index = reading.partners[index] + 1 if index in reading.partners else index + 1
+    return None
 
 
 def _qualifier(reading: _Reading, first: int, stop: int) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from trellis.algebra.pattern import Mode, Repeat, walk, with_counts
+from trellis.algebra.pattern import is_possessive, with_counts
 from trellis.algebra.plan import Plan
 from trellis.algebra.query import Query, Selection, VariableKind, Wanted
 from trellis.analysis.bind_query import bind_query
@@ -71,13 +71,13 @@ def _rewritten(query: Query, source: Source, hints: Hints, rules: Firing) -> Que
 
 def _check_search(query: Query) -> None:
     """What a query may want, and no engine finds yet."""
-    possessive = any(isinstance(node, Repeat) and node.mode is Mode.POSSESSIVE for node in walk(query.pattern))
+    possessive = is_possessive(query.pattern) and (query.kind is not VariableKind.ROW or query.within is not None)
     everything = query.wanted is Wanted.ALL and query.kind is VariableKind.ROW
     for missing, what in (
         (query.wanted is Wanted.NON_OVERLAPPING, "Only matches that do not overlap"),
         (everything, "Every match of a row pattern"),
         (query.selection is not Selection.PARTITION_CONTIGUITY, f"The selection strategy {query.selection.value}"),
-        (possessive, "A possessive quantifier"),
+        (possessive, "A possessive quantifier with WITHIN or segments"),
     ):
         if missing:
             raise UnsupportedError(f"{what} is not supported yet.")

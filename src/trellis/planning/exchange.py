@@ -27,18 +27,17 @@ def comparable_key(expression: Expression, columns: Columns) -> Expression:
 
 def check_order(bound: BoundQuery, columns: Columns) -> None:
     """Keys must be of types that Spark can group and sort."""
-    for what, keys in (("PARTITION BY", bound.partition_by), ("ORDER BY", bound.order_by)):
+    names = ("PARTITION BY", "ORDER BY") if bound.query.events is None else ("A test like [id]", "The order of events")
+    for what, keys, grouped in ((names[0], bound.partition_by, True), (names[1], bound.order_by, False)):
         for _, expression in keys:
             type_ = columns.type_text(expression)
             unfit = ("map", "variant", "interval month", "calendar")
-            collated = what == "PARTITION BY" and type_.startswith("string collate")
-            nested = what == "PARTITION BY" and type_.startswith(("array", "struct"))
+            collated = grouped and type_.startswith("string collate")
+            nested = grouped and type_.startswith(("array", "struct"))
             if type_ == "interval" or type_.startswith(unfit) or "map<" in type_ or nested or collated:
                 raise BindingError(
                     f"{what} cannot use the type {type_}.",
-                    cure="Use lower(x) COLLATE UTF8_BINARY."
-                    if collated
-                    else "Name a field of it, or cast it to STRING.",
+                    cure="Use lower(x) COLLATE UTF8_BINARY." if collated else "Use a part of it, or cast it to STRING.",
                     span=expression.span,
                 )
 

@@ -7,16 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from trellis.algebra.automaton import Instruction, Merge
+from trellis.algebra.automaton import Instruction, Merge, SkipSpec
 from trellis.algebra.bound import BoundQuery
-from trellis.algebra.expression import Expression
+from trellis.algebra.expression import Expression, Literal
 from trellis.algebra.logical_tree import LogicalNode
+from trellis.algebra.pattern import Pattern
 from trellis.algebra.prefilter import BeforeMatch, Slices
 from trellis.algebra.query import Query
 from trellis.algebra.statistics import RowStatistics
 from trellis.algebra.windows import Window
 from trellis.analysis.condition_kinds import Kinds
 from trellis.analysis.events import Edge
+from trellis.analysis.row_tests import RowTests
 from trellis.analysis.segments import segment_functions
 from trellis.analysis.source import Source
 from trellis.planning.before_match.choose_prefilter import Choosing, choose_prefilter
@@ -31,26 +33,33 @@ from trellis.planning.expressions.pair_slots import pair_slots, reads_number, re
 from trellis.planning.expressions.spread_labels import LabelTables, labels_of
 from trellis.planning.expressions.unfailing import Safety
 from trellis.planning.rows.derive_window import derive_window
+from trellis.planning.rows.fix_distances import fix_distances
 from trellis.planning.rows.merge_states import merge_states
+from trellis.planning.rows.prune_conditions import drop_redundant, is_unsatisfiable
 from trellis.planning.rows.rewrite_rows import rewrite_rows
 from trellis.planning.rows.row_conditions import RowConditions
+from trellis.planning.rows.skip_search import plan_skips
 from trellis.planning.rule import Change, Rule
 from trellis.planning.segments.place_filters import Lifted, place_filters
 from trellis.planning.segments.push_windows import push_windows
 
 __all__ = [
     "DERIVE_WINDOW",
+    "DROP_REDUNDANT",
     "ELIMINATE_ROWS",
+    "FIX_DISTANCES",
     "HOIST_SLOTS",
     "KEEP_EVENTS",
     "MERGE_STATES",
     "NEIGHBOUR_COLUMNS",
+    "NO_MATCH",
     "PAIR_SLOTS",
     "PLACE_FILTERS",
     "PREFILTER",
     "PUSH_WINDOWS",
     "REWRITE_ROWS",
     "RULES",
+    "SKIP_SEARCH",
     "SLICES",
     "SPREAD_LABELS",
 ]
@@ -72,6 +81,34 @@ def _derive_window(bound: BoundQuery, columns: Columns, source: Source) -> Chang
     if found is None:
         return None
     return Change(found, f"a condition bounds every match, as WITHIN {found.query.within} does")
+
+
+def _fix_distances(bound: BoundQuery, columns: Columns, safety: Safety) -> Change[BoundQuery] | None:
+    found = fix_distances(bound, columns, safety)
+    if found is None:
+        return None
+    changed = [name for (name, one), (_, other) in zip(found.conditions, bound.conditions, strict=True) if one != other]
+    return Change(found, f"rows of other variables are a fixed number of rows away ({', '.join(changed)})")
+
+
+def _drop_redundant(bound: BoundQuery, tests: RowTests) -> Change[BoundQuery] | None:
+    found = drop_redundant(bound, tests)
+    if found is None:
+        return None
+    return Change(found[0], f"conditions that others imply are not tested ({', '.join(found[1])})")
+
+
+def _no_match(bound: BoundQuery, tests: RowTests) -> Change[Expression] | None:
+    if not is_unsatisfiable(bound, tests):
+        return None
+    return Change(Literal("FALSE"), "no row can satisfy the conditions: nothing is read")
+
+
+def _skip_search(
+    bound: BoundQuery, pattern: Pattern, tests: RowTests, slot_of: Callable[[str], int | None]
+) -> Change[SkipSpec] | None:
+    found = plan_skips(bound, pattern, tests, slot_of)
+    return None if found is None else Change(found, "what failed says where a match can begin next")
 
 
 def _hoist_slots(split: Split) -> Change[Split] | None:
@@ -168,6 +205,10 @@ def _keep_events(
 
 REWRITE_ROWS = Rule("rewrite_rows", "patterns that speak of stretches of rows become segment patterns", _rewrite_rows)
 DERIVE_WINDOW = Rule("derive_window", "a bound on the whole match that stands in DEFINE becomes WITHIN", _derive_window)
+FIX_DISTANCES = Rule("fix_distances", "rows a fixed distance away are read as neighbours", _fix_distances)
+DROP_REDUNDANT = Rule("drop_redundant", "conditions that others imply are dropped", _drop_redundant)
+NO_MATCH = Rule("no_match", "a pattern that nothing can match reads no rows", _no_match)
+SKIP_SEARCH = Rule("skip_search", "the search skips rows where no match can begin", _skip_search)
 HOIST_SLOTS = Rule("hoist_slots", "functions of one row are computed by Spark, as columns", _hoist_slots)
 SPREAD_LABELS = Rule("spread_labels", "functions of CLASSIFIER() that kernels lack become tables", _spread_labels)
 PAIR_SLOTS = Rule("pair_slots", "functions of two rows that kernels lack are computed for all pairs", _pair_slots)
@@ -183,10 +224,14 @@ NEIGHBOUR_COLUMNS = Rule("neighbour_columns", "PREV and NEXT are columns before 
 RULES = (
     REWRITE_ROWS,
     DERIVE_WINDOW,
+    NO_MATCH,
+    FIX_DISTANCES,
+    DROP_REDUNDANT,
     HOIST_SLOTS,
     SPREAD_LABELS,
     PAIR_SLOTS,
     MERGE_STATES,
+    SKIP_SEARCH,
     PLACE_FILTERS,
     PUSH_WINDOWS,
     ELIMINATE_ROWS,

@@ -119,20 +119,20 @@ def plot(
     >>> from trellis.plots import plot
     >>> days = pd.DataFrame({"day": range(8), "price": [5.0, 4, 3, 2, 3, 4, 5, 5]})
     >>> dips = pd.DataFrame({"start": [0], "end": [6], "low": [2.0]})
-    >>> plot(dips, days, x="day", y="price", title="A dip", path="dip.html").name  # doctest: +SKIP
+    >>> plot(dips, days, x="day", y="price", title="A dip", path="dip.html").name
     'dip.html'
 
     The fall inside the dip, told apart by colour:
 
     >>> dips = dips.assign(fall_start=0, fall_end=3)
-    >>> plot(dips, days, x="day", y="price", inner=("fall_start", "fall_end"), path="dip.html").name  # doctest: +SKIP
+    >>> plot(dips, days, x="day", y="price", inner=("fall_start", "fall_end"), path="dip.html").name
     'dip.html'
 
     Matches of an event pattern, without `y`:
 
     >>> events = pd.DataFrame({"type": ["Order", "View", "Payment"], "time": [1, 2, 5]})
     >>> paid = pd.DataFrame({"o": [{"type": "Order", "time": 1}], "p": [{"type": "Payment", "time": 5}]})
-    >>> plot(paid, events, x="time", path="paid.html").name  # doctest: +SKIP
+    >>> plot(paid, events, x="time", path="paid.html").name
     'paid.html'
     """
     target = check_target(path)

@@ -201,7 +201,10 @@ def _from_objects(values: pd.Series[Any], what: str) -> pd.Series[Any]:
 
 def _keys(frame: pd.DataFrame, by: list[str]) -> list[Key]:
     """The key of each row; every kind of missing value becomes None, so that keys compare equal."""
-    columns = [[None if pd.isna(part) else part for part in frame[name]] for name in by]
+    columns = [
+        [None if missing else part for part, missing in zip(frame[name], frame[name].isna(), strict=True)]
+        for name in by
+    ]
     return list(zip(*columns, strict=True))
 
 

@@ -29,5 +29,10 @@ def decompress_matches(frame: DataFrame) -> DataFrame:
                 f"The result would have two columns {field.name}: there is a variable of this name.",
                 cure=f"Rename the column first: withColumnRenamed({field.name!r}, ...).",
             )
-    result = StructType([*carried, *(StructField(field.name, field.dataType) for field in kind.elementType)])
-    return frame.mapInArrow(Decompress(tuple(field.name for field in carried)), result)
+    # Spark reads the names of columns as paths, so there must be no dots in them.
+    plain = {name: f"__{number}" for number, name in enumerate(schema.names)}
+    task = Decompress(tuple(plain[field.name] for field in carried), plain["nodes"], plain["edges"])
+    variables = [StructField(field.name, field.dataType) for field in kind.elementType]
+    result = StructType([*(StructField(plain[field.name], field.dataType) for field in carried), *variables])
+    listed = frame.toDF(*plain.values()).mapInArrow(task, result)
+    return listed.toDF(*(field.name for field in (*carried, *variables)))

@@ -85,5 +85,5 @@ def test_refused_in_define(condition: str) -> None:
     with pytest.raises(UnsupportedError, match="cannot be computed while a match is searched") as caught:
         _plan("x AS m", define=f"A AS {condition}")
     assert caught.value.cure is not None
-    assert caught.value.cure.startswith("DEFINE knows any, any_value, avg,")
+    assert caught.value.cure.startswith("Conditions know any, any_value, avg,")
     assert caught.value.span is not None

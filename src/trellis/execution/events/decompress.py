@@ -33,7 +33,7 @@ class Decompress:
 
     def _matches(self, batch: pa.RecordBatch, row: int) -> Iterator[pa.RecordBatch]:
         nodes, edges = batch.column(self.nodes)[row].values, batch.column(self.edges)[row].values
-        if nodes is None or len(nodes) == 0:
+        if nodes is None or edges is None or len(nodes) == 0:
             return
         fields = nodes.flatten()
         names = [nodes.type.field(number).name for number in range(nodes.type.num_fields)]

@@ -18,7 +18,16 @@ from trellis.execution.rows.outputs import Graphs
 from trellis.kernels import opcodes as o
 from trellis.kernels.arrays import Conditions, Ints, Matched
 from trellis.kernels.event_arrays import Absences, EventAutomaton, Registers, Room, Step
-from trellis.kernels.event_room import longer_runs, more_cells, more_runs, new_graphs, new_matches, new_room, new_runs
+from trellis.kernels.event_room import (
+    Sizes,
+    longer_runs,
+    more_cells,
+    more_runs,
+    new_graphs,
+    new_matches,
+    new_room,
+    new_runs,
+)
 from trellis.kernels.room import new_track, new_work
 from trellis.kernels.runs import find_events, find_events_alone
 from trellis.kernels.wide import has_wide
@@ -37,12 +46,9 @@ _WANTED = {
     EventResult.COUNTS: o.COUNTS,
     EventResult.GRAPHS: o.GRAPHS,
 }
-# Rows of matches that are written before they are handed on.
-_FULL = 1 << 20
+_SIZES = Sizes()
 # Events of the matches that end at one event: they are put in order, so all of them are held, with some 60 bytes each.
 _MOST_AT_ONCE = 1 << 24
-# Runs that there is room for at first: a power of two.
-_RUNS = 64
 
 
 class EventMatcher(MatchReader):
@@ -97,10 +103,11 @@ class EventMatcher(MatchReader):
         whole, edges = loading.load_starts(chunk, None), loading.load_edges(plan, chunk, (), ())
         conditions = self.conditions(chunk, slots, program, work, status, whole, edges)
         self.check(status, chunk)
+        absences = self._absences(conditions, chunk.table.num_rows)
         step = Step(
-            self._automaton(conditions),
+            self._automaton(conditions, absences),
             loading.load_starts(chunk, plan.slices).ends,
-            self._absences(conditions, chunk.table.num_rows),
+            absences,
             conditions,
             program,
             slots,
@@ -113,7 +120,7 @@ class EventMatcher(MatchReader):
         # Of each set the first row, the last one, and one that is added; labels need room for all.
         track = new_track(self.member, len(plan.aggregates), 3, True, wide=self.wide_sums)
         track = track._replace(label=np.empty(longest, np.int32))
-        room = new_room(track, work.stack, status, longest, _RUNS)
+        room = new_room(track, work.stack, status, longest, _SIZES)
         if plan.search is EventSearch.ONE_AT_A_TIME:
             found = self._find_alone(chunk, step, room)
         else:
@@ -123,11 +130,12 @@ class EventMatcher(MatchReader):
 
     def _find(self, chunk: Chunk, step: Step, room: Room) -> Iterator[tuple[Matched, Graphs | None]]:
         progress, listed = room.progress, step.automaton.wanted == o.ALL_MATCHES
-        runs = new_runs(_RUNS, len(self.plan.words))
-        matches = new_matches(1024 if listed else 0)
-        graphs = new_graphs(1, 0, 0) if listed else new_graphs(1024, 1024, len(room.cells.row))
+        rows, full = _SIZES.rows, _SIZES.full
+        runs = new_runs(_SIZES.runs, len(self.plan.words))
+        matches = new_matches(rows if listed else 0)
+        graphs = new_graphs(1, 0, 0) if listed else new_graphs(rows + 1, rows, len(room.cells.row))
         while True:
-            outcome = find_events(chunk.offsets, step, runs, room, matches, graphs, self.plan.budget, _FULL)
+            outcome = find_events(chunk.offsets, step, runs, room, matches, graphs, self.plan.budget, full)
             self.check(room.status, chunk)
             match outcome:
                 case o.MORE_RUNS:
@@ -147,10 +155,10 @@ class EventMatcher(MatchReader):
                     if outcome == o.MORE_MATCHES and listed:
                         if alone and len(matches.rows) > _MOST_AT_ONCE:
                             raise self._too_many(int(progress[o.AT_ROW]), chunk)
-                        if alone or len(matches.rows) < _FULL:
+                        if alone or len(matches.rows) < full:
                             matches = new_matches(2 * len(matches.rows))
                     elif outcome == o.MORE_MATCHES:
-                        times = 2 if alone or len(graphs.node_row) < _FULL else 1
+                        times = 2 if alone or len(graphs.node_row) < full else 1
                         graphs = new_graphs(
                             times * len(graphs.owners), times * len(graphs.node_row), len(room.cells.row)
                         )
@@ -180,7 +188,7 @@ class EventMatcher(MatchReader):
         if progress[o.MATCHES]:
             yield put_in_order(read_matches(matches, progress)), None
 
-    def _automaton(self, conditions: Conditions) -> EventAutomaton:
+    def _automaton(self, conditions: Conditions, absences: Absences) -> EventAutomaton:
         plan = self.plan
         parts = plan.parts
         return EventAutomaton(
@@ -193,14 +201,16 @@ class EventMatcher(MatchReader):
             _SELECTIONS[plan.selection],
             plan.search is EventSearch.MERGED,
             plan.search is EventSearch.ONE_AT_A_TIME,
-            self._wanted(),
+            self._wanted(absences),
             plan.non_overlapping,
         )
 
-    def _wanted(self) -> int:
+    def _wanted(self, absences: Absences) -> int:
         """What the kernel writes down; where it cannot count matches without a list, they are counted in the list."""
         plan = self.plan
-        listed = plan.search is EventSearch.ONE_AT_A_TIME or any(one.tests.before >= 0 for one in plan.absences)
+        # What must be absent is compared with the events of each match, if there is anything to compare.
+        compared = bool(((absences.program >= 0) & (absences.before[:, -1] > 0)).any())
+        listed = compared or plan.search is EventSearch.ONE_AT_A_TIME
         return o.ALL_MATCHES if plan.result is EventResult.COUNTS and listed else _WANTED[plan.result]
 
     def _absences(self, conditions: Conditions, rows: int) -> Absences:
@@ -227,10 +237,14 @@ class EventMatcher(MatchReader):
             )
 
     def _too_many(self, row: int, chunk: Chunk) -> TrellisError:
+        other = "Shorten WITHIN, make conditions stricter, or take another selection strategy."
+        if any(one.tests.before >= 0 for one in self.plan.absences):
+            cure = f"Each is compared with what must be absent, so all are listed, also to count them. {other}"
+        else:
+            cure = f"RETURN count(*) counts them, and compressed=True keeps them as a graph. {other}"
         return ResourceError(
             f"The matches that end at {chunk.where(row, self.plan)} have more than {_MOST_AT_ONCE:,} events together.",
-            cure="RETURN count(*) counts them, and compressed=True keeps them as a graph. Or shorten WITHIN, make "
-            "conditions stricter, or take another selection strategy.",
+            cure=cure,
         )
 
     def error(self, kind: int, row: int, chunk: Chunk) -> TrellisError:

@@ -8,18 +8,20 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
-from trellis.algebra.automaton import AutomatonScan, Search
+from trellis.algebra.automaton import AutomatonScan, Search, SkipSpec
 from trellis.algebra.query import SkipTo
 from trellis.errors import DataError, ResourceError, TrellisError
 from trellis.execution import loading
 from trellis.execution.chunks import Chunk
 from trellis.execution.match_reader import MatchReader
 from trellis.execution.open_series import OpenSeries, check_resumable, rows_back
+from trellis.execution.rows.in_turn import in_turn
 from trellis.execution.rows.outputs import Grown
 from trellis.kernels import opcodes as o
 from trellis.kernels.arrays import Conditions, Edges, Ints, Matched, Matches, Program, Slots, Starts, Work
 from trellis.kernels.matches import find_matches
 from trellis.kernels.room import in_order, longer_paths, more_room, new_matches, new_track, new_work
+from trellis.kernels.skips import find_skipping
 from trellis.kernels.wide import has_wide
 
 __all__ = ["RowMatcher"]
@@ -42,16 +44,24 @@ class RowMatcher(MatchReader):
     def __init__(self, plan: AutomatonScan) -> None:
         super().__init__(plan)
         self.automaton = loading.load_automaton(plan)
+        self.others = [RowMatcher(other) for other in plan.others]
         self.merging = loading.load_merging(plan)
         self.skip_to = np.array([name in plan.skip_to for name in plan.variables], np.bool_)
         self.tracked = any(condition.where == "kernel" for condition in plan.conditions)
         self.looks_back = any(spec.previous < o.NO_CHAIN for spec in plan.aggregates)
         self.wide_sums = any(spec.kind >= o.SUM_WIDE for spec in plan.aggregates)
         self.wide = has_wide(plan.program.code)
+        # How often a search by skipping has tested an element.
+        self.tests = np.zeros(1, np.int64)
 
     def run(self, chunk: Chunk) -> Iterator[pa.RecordBatch]:
         """The output rows of a chunk."""
         dictionary = self.dictionary(chunk)
+        if self.others:
+            found = [matcher.matched(matcher.find(chunk, dictionary)) for matcher in (self, *self.others)]
+            each = in_turn(found)
+            yield from self.measure(chunk, dictionary, each, each.rows[each.begins[1:] - 1] + 1)
+            return
         yield from self.results(chunk, dictionary, self.find(chunk, dictionary))
 
     def resume(
@@ -93,6 +103,7 @@ class RowMatcher(MatchReader):
         edges: Edges | None = None,
     ) -> Matches:
         """The matches of a chunk, of whole series unless it is said where they begin and end."""
+        whole = origins is None and edges is None and self.plan.slices is None
         origins = loading.load_starts(chunk, self.plan.slices) if origins is None else origins
         edges = loading.load_edges(self.plan, chunk, (), ()) if edges is None else edges
         plan = self.plan
@@ -105,6 +116,8 @@ class RowMatcher(MatchReader):
         work = new_work(longest, width, self.merging.width, plan.program.depth, by_table, keyed, self.wide)
         conditions = self.conditions(chunk, slots, program, work, status, origins, edges)
         self.check(status, chunk)
+        if whole and plan.skips is not None:
+            return self._skip(plan.skips, chunk, conditions, slots)
         matches = self._search(chunk, origins, edges, conditions, program, slots, work, by_table, longest, status)
         self.check(status, chunk)
         return matches if plan.slices is None else in_order(matches)
@@ -113,10 +126,10 @@ class RowMatcher(MatchReader):
         self, chunk: Chunk, dictionary: loading.Dictionary | None, matches: Matches, grown: Grown | None = None
     ) -> Iterator[pa.RecordBatch]:
         """The output rows of the matches of a chunk."""
-        matched = self._matched(matches)
+        matched = self.matched(matches)
         return self.measure(chunk, dictionary, matched, matches.following[: len(matched.starts)], grown)
 
-    def _matched(self, matches: Matches) -> Matched:
+    def matched(self, matches: Matches) -> Matched:
         """The matches as measures read them; those of row patterns have no rows between theirs."""
         count, used = int(matches.progress[2]), int(matches.progress[3])
         starts, paths = matches.starts[:count], matches.paths[:used]
@@ -127,6 +140,33 @@ class RowMatcher(MatchReader):
         return Matched(
             starts, matches.owners[:count], begins, rows, automaton.variable[paths], ~automaton.excluded[paths]
         )
+
+    def _skip(self, skips: SkipSpec, chunk: Chunk, conditions: Conditions, slots: Slots) -> Matches:
+        """Search series that are whole by skipping."""
+        sure = bool(skips.sure_next) and bool(slots.known[list(skips.present)].all())
+        sure = sure and not any(loading.has_negative(slots, self.plan.slots, slot) for slot in skips.positive)
+        shift, following, passes = skips.shift, skips.next, skips.passes
+        if sure:
+            shift, following, passes = skips.sure_shift, skips.sure_next, skips.sure_passes
+        matches = new_matches(chunk.table.num_rows)
+        while True:
+            outcome = find_skipping(
+                chunk.offsets,
+                np.array(skips.elements, np.int32),
+                np.array(skips.stars, np.bool_),
+                np.array(skips.instructions, np.int32),
+                np.array(shift, np.int32),
+                np.array(following, np.int32),
+                np.array(passes, np.bool_),
+                conditions,
+                self.plan.skip is SkipTo.NEXT_ROW,
+                np.zeros(len(skips.stars) + 1, np.int64),
+                matches,
+                self.tests,
+            )
+            if outcome == o.DONE:
+                return matches
+            matches = longer_paths(matches)
 
     def _search(
         self,

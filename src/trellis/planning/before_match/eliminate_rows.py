@@ -44,7 +44,7 @@ def eliminate_rows(
     defined = {name for name, _ in bound.conditions}
     silent = frozenset(name for name in bound.variables if name not in defined)
     silent = frozenset(name for name in silent if _is_only_starred(pattern, name))
-    if not silent or bound.all_rows or is_anchored(pattern) or least_rows(pattern) == 0:
+    if not silent or bound.all_rows or is_anchored(pattern) or least_rows(pattern) == 0 or p.is_possessive(pattern):
         return None
     if silent & bound.skip_to or _is_observed(bound, silent):
         return None

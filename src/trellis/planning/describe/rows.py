@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
-from trellis.algebra.automaton import AutomatonScan, MatchScan, Search
+from trellis.algebra.automaton import AutomatonScan, MatchScan, Search, SkipSpec
 from trellis.algebra.scan import Gather, ListAggregate, Number, Output, Value
 from trellis.kernels import opcodes as o
 
@@ -39,7 +40,16 @@ def summary(scan: AutomatonScan) -> str:
 
 
 def search(scan: AutomatonScan) -> list[str]:
-    """How the automaton is searched."""
+    """How the automaton is searched, and those beside it."""
+    lines = _one_search(scan)
+    for other in scan.others:
+        lines += ["beside it, in the same rows:", *_one_search(other)]
+    return lines
+
+
+def _one_search(scan: AutomatonScan) -> list[str]:
+    if scan.skips is not None:
+        return _skipping(scan, scan.skips)
     if scan.search is Search.TABLE:
         return ["search: by table, linear in rows (conditions look at rows only)"]
     kinds = [merge.kind for merge in scan.merges]
@@ -68,3 +78,22 @@ def output_text(output: Output, names: Mapping[str, str], scan: MatchScan) -> st
             return f"[values of {names[columns[0]]}]"
         case _:
             return f"[{type(output).__name__.lower()} @ {where}]"
+
+
+def _skipping(scan: AutomatonScan, skips: SkipSpec) -> list[str]:
+    """The tables of a search by skipping, as the paper writes them."""
+    lines = ["search: by skipping, linear in rows (conditions look at rows only)", *_table(scan, skips)]
+    if skips.sure_next:
+        lines.append(f"where no value is NULL{' and no number that is multiplied negative' if skips.positive else ''}:")
+        lines += _table(scan, replace(skips, shift=skips.sure_shift, next=skips.sure_next, passes=skips.sure_passes))
+    return lines
+
+
+def _table(scan: AutomatonScan, skips: SkipSpec) -> list[str]:
+    names = [
+        ("*" if star else "") + scan.variables[number] for number, star in zip(skips.elements, skips.stars, strict=True)
+    ]
+    width = max(map(len, names))
+    following = [f"{one}{'!' if passes else ''}" for one, passes in zip(skips.next[1:], skips.passes[1:], strict=True)]
+    rows = (("fails", names), ("shift", skips.shift[1:]), ("next", following))
+    return [f"  {title:5}  {' '.join(f'{value!s:>{width}}' for value in values)}" for title, values in rows]

@@ -41,6 +41,9 @@ _SEARCHES = {
     "backtrack": EventSearch.ONE_AT_A_TIME,
 }
 
+# More than any series has, and small enough to count with.
+_MOST_EVENTS = 1 << 62
+
 Tests = Mapping[Edge, tuple[Expression, ...]]
 
 
@@ -61,6 +64,8 @@ def plan_events(bound: BoundQuery, tests: Tests, source: Source, hints: Hints, r
     conditions = plan_conditions(tested, columns, rules, lenient=source.lenient, constant=source.constant)
     if conditions.slots.pairs:
         raise _lacking(next(iter(conditions.slots.pairs)), events.where)
+    for one in named.tests.values():
+        assert one.alone < 0 or conditions.conditions[one.alone].where != "kernel"
     parts, absences = _automaton(bound, named)
     result = _result(bound, absences)
     buckets = time_buckets(bound, columns, source.constant)
@@ -103,7 +108,7 @@ def plan_events(bound: BoundQuery, tests: Tests, source: Source, hints: Hints, r
             words=words_of(parts, conditions),
             selection=query.selection,
             non_overlapping=query.wanted is Wanted.NON_OVERLAPPING,
-            most_events=events.most_events or 0,
+            most_events=min(events.most_events or 0, _MOST_EVENTS),
             search=_search(bound, hints, distinct=any(one.previous != o.NO_CHAIN for one in conditions.aggregates)),
             result=result,
         )
@@ -209,8 +214,8 @@ def _check_absences(bound: BoundQuery) -> None:
         if not there[0] < number < there[-1] and components[number].absent:
             where = "beginning" if number < there[0] else "end"
             raise BindingError(
-                f"{components[number].variable} must be absent at the {where} of the pattern, but nothing says for how "
-                "long.",
+                f"{query.events.variables[number].name} must be absent at the {where} of the pattern, but nothing says "
+                "for how long.",
                 cure="Add WITHIN, for example WITHIN 10 minutes.",
                 span=definition.span,
             )

@@ -86,7 +86,7 @@ class SlotTable:
         if not is_in_kernel(node):
             raise UnsupportedError(
                 f"The aggregate {function} cannot be computed while a match is searched.",
-                cure=f"DEFINE knows {', '.join(sorted(_IN_KERNEL))}; others stand in MEASURES.",
+                cure=f"Conditions know {', '.join(sorted(_IN_KERNEL))}; others are computed of whole matches.",
                 span=node.span,
             )
         arguments = filtered_arguments(node, columns)
@@ -188,7 +188,7 @@ def aggregate_kind(
         return (o.MIN_INT if least else o.MAX_INT), value
     raise UnsupportedError(
         f"The aggregate {function} of this type is not supported in a condition.",
-        cure="Cast the argument to DOUBLE, or compute it in MEASURES.",
+        cure="Cast the argument to DOUBLE, or compute it of whole matches.",
         span=node.span,
     )
 

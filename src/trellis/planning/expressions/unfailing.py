@@ -15,10 +15,12 @@ from dataclasses import dataclass, field
 from trellis.algebra import expression as e
 from trellis.algebra.expression import Expression
 from trellis.analysis.repeatable import is_repeatable
+from trellis.analysis.row_tests import without_places
+from trellis.analysis.types import MOST_DIGITS, Kind
 from trellis.planning.expressions.columns import Columns
 from trellis.planning.expressions.value_kinds import Types, casts_text, kind_of, types_in
 
-__all__ = ["Safety", "row_filter", "unfailing"]
+__all__ = ["Safety", "cannot_fail", "row_filter", "unfailing"]
 
 _TRY = {"+": "try_add", "-": "try_subtract", "*": "try_multiply", "/": "try_divide", "%": "try_mod"}
 _SAFE_OPERATORS = frozenset(
@@ -66,6 +68,30 @@ def unfailing(expression: Expression, safety: Safety) -> Expression | None:
     if not safety.lenient and casts_text(expression, safety.types):
         return None
     return _unfailing(expression, safety)
+
+
+def cannot_fail(condition: Expression, columns: Columns, safety: Safety) -> bool:
+    """Whether a bound condition can be tested on rows that the search would never ask about.
+
+    Of arithmetic, that is so of floats, and of decimals with digits to spare.
+    """
+    plain = without_places(condition)
+    if casts_text(plain, safety.types):
+        return False
+    for node in e.walk(plain):
+        match node:
+            case e.Literal() | e.Column() | e.Parameter():
+                pass
+            case e.Operator(symbol="+" | "-" | "*" | "NEG"):
+                type_ = columns.type_of(node)
+                decimal = type_ is not None and type_.kind is Kind.DECIMAL and type_.precision < MOST_DIGITS
+                if not decimal and (type_ is None or not type_.is_float):
+                    return False
+            case e.Operator(symbol=symbol) if symbol in _SAFE_OPERATORS:
+                pass
+            case _:
+                return False
+    return True
 
 
 def _unfailing(expression: Expression, safety: Safety) -> Expression | None:

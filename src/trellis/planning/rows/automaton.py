@@ -45,7 +45,7 @@ def backward_order(instructions: tuple[Instruction, ...]) -> tuple[int, ...]:
                 instruction = instructions[pc]
                 if instruction.op not in (Op.CONSUME, Op.ACCEPT, Op.FAIL):
                     pending.append((instruction.x, False))
-                    if instruction.op is Op.SPLIT:
+                    if instruction.op in (Op.SPLIT, Op.KEEP):
                         pending.append((instruction.y, False))
     return tuple(order)
 
@@ -63,7 +63,7 @@ def next_choices(instructions: tuple[Instruction, ...], pc: int) -> list[int]:
         match instruction.op:
             case Op.CONSUME | Op.ACCEPT:
                 found[at] = None
-            case Op.SPLIT:
+            case Op.SPLIT | Op.KEEP:
                 pending += [instruction.y, instruction.x]
             case Op.FAIL:
                 pass
@@ -115,6 +115,8 @@ class _Emitter:
                 pass
             case p.Var(name=name):
                 self.add(Instruction(Op.CONSUME, self.variables.index(name), excluded, self.next() + 1))
+            case p.Check(name=name):
+                self.add(Instruction(Op.CHECK, self.variables.index(name), x=self.next() + 1))
             case p.Anchor(at_start=at_start):
                 self.add(Instruction(Op.ANCHOR_START if at_start else Op.ANCHOR_END, x=self.next() + 1))
             case p.Concat(parts=parts):
@@ -145,6 +147,9 @@ class _Emitter:
     def emit_repeat(self, repeat: p.Repeat, excluded: bool) -> None:
         body = repeat.body
         least, most = p.counts(repeat)
+        if repeat.mode is p.Mode.POSSESSIVE:
+            self.emit_possessive(body, least, most, excluded)
+            return
         if not variables_of(body):
             # What consumes nothing holds or does not, however often it is asked.
             if least > 0:
@@ -170,6 +175,17 @@ class _Emitter:
             self.emit(body, excluded)
         for split in splits:
             self._set_branches(split, repeat.mode)
+
+    def emit_possessive(self, body: Pattern, least: int, most: int | None, excluded: bool) -> None:
+        """As many rows of a variable as there are. Bodies of several rows would need a choice for each."""
+        if not isinstance(body, p.Var) or most is not None:
+            raise UnsupportedError("A possessive quantifier stands behind a variable, and has no upper bound.")
+        for _ in range(least):
+            self.emit(body, excluded)
+        keep = self.add(Instruction(Op.KEEP, x=self.next() + 1))
+        self.emit(body, excluded)
+        self.add(Instruction(Op.FORGET, x=keep))
+        self.patch(keep, y=self.next())
 
     def _set_branches(self, split: int, mode: p.Mode) -> None:
         inside, outside = split + 1, self.next()
@@ -302,7 +318,7 @@ class _Emitter:
 def _is_fixed(pattern: Pattern) -> bool:
     """Whether the pattern matches in one way only."""
     match pattern:
-        case p.Var() | p.Anchor() | p.Empty():
+        case p.Var() | p.Anchor() | p.Empty() | p.Check():
             return True
         case p.Concat(parts=parts):
             return all(map(_is_fixed, parts))
@@ -322,7 +338,7 @@ def _is_nullable(pattern: Pattern, *, anchored: bool = True) -> bool:
             return False
         case p.Empty():
             return True
-        case p.Anchor():
+        case p.Anchor() | p.Check():
             return anchored
         case p.Concat(parts=parts) | p.Permute(parts=parts):
             return all(map(nullable, parts))

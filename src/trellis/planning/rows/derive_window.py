@@ -13,7 +13,9 @@ from dataclasses import replace
 from trellis.algebra import expression as e
 from trellis.algebra.bound import BoundQuery
 from trellis.algebra.expression import Expression
+from trellis.algebra.pattern import is_possessive
 from trellis.algebra.place import Place
+from trellis.algebra.query import Wanted
 from trellis.analysis.condition_kinds import window_width
 from trellis.analysis.paths import Path, paths_of, single_variables
 from trellis.analysis.source import Source
@@ -32,7 +34,10 @@ _EXACT = (Kind.INTEGER, Kind.DECIMAL, *_TIMES)
 def derive_window(bound: BoundQuery, columns: Columns, source: Source) -> BoundQuery | None:
     """The query with WITHIN, None if no condition implies one."""
     query = bound.query
-    if query.within is not None or not bound.order_by:
+    # A window would end repetitions that take all rows they can.
+    if query.within is not None or not bound.order_by or is_possessive(query.pattern):
+        return None
+    if query.wanted is Wanted.EACH:
         return None
     key = bound.order_by[0][1]
     type_ = columns.type_of(key)

@@ -62,8 +62,17 @@ class RowMeasures:
                 return self.output(OfGraph(what, "" if event is None else self.columns.ship(event)))
             case e.BoundAggregate():
                 return self._aggregate(measure)
+            case e.Call(function="struct", arguments=arguments):
+                return replace(measure, arguments=tuple(map(self._field, arguments)))
             case _:
                 return e.rebuild(measure, self.finish)
+
+    def _field(self, argument: Expression) -> Expression:
+        """An argument of `struct`; a column names its field, and outputs of the matcher have names of their own."""
+        finished = self.finish(argument)
+        if isinstance(argument, e.At) and isinstance(argument.value, e.Column):
+            return e.Raw((finished, f" AS {e.Identifier(argument.value.path[-1], quoted=True)}"))
+        return finished
 
     def output(self, output: Output) -> e.Column:
         """The output column of the matcher, as a column."""

@@ -43,7 +43,9 @@ def merge_states(
             if now != live[pc]:
                 live[pc] = now
                 changed = True
-    return tuple(_merge(registers) for registers in live)
+    # What failed after a row was kept would look as if the row could not be taken; the split before it remembers.
+    kept = {instruction.x for instruction in instructions if instruction.op is Op.KEEP}
+    return tuple(Merge(o.NEVER) if pc in kept else _merge(registers) for pc, registers in enumerate(live))
 
 
 def registers_of(
@@ -109,8 +111,10 @@ def _before(
     match instruction.op:
         case Op.ACCEPT | Op.FAIL:
             return frozenset()
-        case Op.SPLIT:
+        case Op.SPLIT | Op.KEEP:
             return live[instruction.x] | live[instruction.y]
+        case Op.CHECK:
+            return live[instruction.x] | reads.get(variables[instruction.variable], frozenset())
         case Op.CONSUME:
             variable = variables[instruction.variable]
             after = live[instruction.x] | reads.get(variable, frozenset())

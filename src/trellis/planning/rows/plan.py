@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from trellis.algebra.automaton import AutomatonScan, Instruction, Merge, Search
+from trellis.algebra.automaton import AutomatonScan, Instruction, Merge, Search, SkipSpec
 from trellis.algebra.bound import BoundQuery
 from trellis.algebra.expression import Expression
+from trellis.algebra.pattern import Alt, Pattern, is_possessive
 from trellis.algebra.plan import PairPlan, Plan
 from trellis.algebra.prefilter import BeforeMatch
+from trellis.algebra.query import Wanted
+from trellis.algebra.scan import SlotSource
 from trellis.algebra.statistics import RowStatistics
 from trellis.analysis.condition_kinds import classify
+from trellis.analysis.row_tests import RowTests, columns_in
 from trellis.analysis.source import Source
 from trellis.errors import UnsupportedError
 from trellis.kernels import opcodes as o
@@ -35,7 +39,16 @@ from trellis.planning.rows.merge_states import key_width, sets_of
 from trellis.planning.rows.row_conditions import RowConditions
 from trellis.planning.rows.within import plan_within
 from trellis.planning.rule import Firing
-from trellis.planning.rules import DERIVE_WINDOW, ELIMINATE_ROWS, MERGE_STATES, NEIGHBOUR_COLUMNS
+from trellis.planning.rules import (
+    DERIVE_WINDOW,
+    DROP_REDUNDANT,
+    ELIMINATE_ROWS,
+    FIX_DISTANCES,
+    MERGE_STATES,
+    NEIGHBOUR_COLUMNS,
+    NO_MATCH,
+    SKIP_SEARCH,
+)
 
 __all__ = ["plan_rows"]
 
@@ -47,17 +60,22 @@ def plan_rows(bound: BoundQuery, source: Source, hints: Hints, rules: Firing) ->
     """Plan a row pattern query."""
     columns = Columns(source.types_of)
     bound = rules.apply(DERIVE_WINDOW, bound, columns, source) or bound
+    # The types of all columns in one question.
+    columns.learn(columns_in(condition for _, condition in bound.conditions))
+    tests = RowTests(columns.type_of, source.lenient)
+    safety = Safety.of((condition for _, condition in bound.conditions), columns, source.lenient)
+    fixed = rules.apply(FIX_DISTANCES, bound, columns, safety) or bound
+    fixed = rules.apply(DROP_REDUNDANT, fixed, tests) or fixed
     instructions = compile_pattern(bound.query.pattern, bound.variables)
     keys = bind_keys(bound, columns)
-    safety = Safety.of((condition for _, condition in bound.conditions), columns, source.lenient)
-    engine = _Rows(bound, keys, instructions, safety, source, hints, rules)
+    engine = _Rows(fixed, bound, keys, instructions, tests, safety, source, hints, rules)
     before = engine.before(columns)
     fired = len(rules.fired)
     plan = engine.plan(columns, before)
     # Slices and pairs count rows, and with `keep` there is nothing more to drop.
     if before.keep is not None or before.slices is not None or plan.pairs is not None or not hints.on("eliminate_rows"):
         return plan
-    neighbours = rules.apply(NEIGHBOUR_COLUMNS, bound, instructions, safety)
+    neighbours = rules.apply(NEIGHBOUR_COLUMNS, fixed, instructions, safety)
     if neighbours is None:
         return plan
     # What was planned without these columns is planned again.
@@ -66,12 +84,23 @@ def plan_rows(bound: BoundQuery, source: Source, hints: Hints, rules: Firing) ->
 
 
 @dataclass(frozen=True, slots=True)
+class _Automaton:
+    """A pattern, or an alternative that is searched by itself, as instructions."""
+
+    instructions: tuple[Instruction, ...]
+    merges: tuple[Merge, ...]
+    skips: SkipSpec | None
+
+
+@dataclass(frozen=True, slots=True)
 class _Rows:
-    """A query, and what was decided about it before its columns are."""
+    """A query, and what was decided about it before its columns are; `written` says what its variables demand."""
 
     bound: BoundQuery
+    written: BoundQuery
     keys: tuple[Expression, ...]
     instructions: tuple[Instruction, ...]
+    tests: RowTests
     safety: Safety
     source: Source
     hints: Hints
@@ -79,7 +108,10 @@ class _Rows:
 
     def before(self, columns: Columns) -> BeforeMatch:
         """What happens to the rows before they come to the matcher."""
-        bound = self.bound
+        bound = self.written
+        nothing = self.rules.apply(NO_MATCH, bound, self.tests)
+        if nothing is not None:
+            return BeforeMatch(reason="there is nothing to drop", keep=nothing)
         kinds = classify(bound)
         buckets = time_buckets(bound, columns, self.source.constant)
 
@@ -111,24 +143,30 @@ class _Rows:
         finished = result_columns(bound, measures, listed)
         grouped = measures.groups()
         within = plan_within(bound, columns, self.source.constant)
-        merges = rules.apply(MERGE_STATES, self.instructions, bound, conditions)
-        merges = merges or (Merge(o.NEVER),) * len(self.instructions)
         aggregates, places = tuple(measures.aggregates), tuple(measures.places)
+        pattern = bound.query.pattern
+        each = bound.query.wanted is Wanted.EACH
+        options = pattern.options if each and isinstance(pattern, Alt) else (pattern,)
+        automata = [self._automaton(option, columns, conditions) for option in options]
 
         def scan(series: Series) -> AutomatonScan:
+            scans = tuple(one(series, automaton) for automaton in automata)
+            return replace(scans[0], others=scans[1:])
+
+        def one(series: Series, automaton: _Automaton) -> AutomatonScan:
             return AutomatonScan(
                 keys=series.keys,
                 variables=bound.variables,
-                instructions=self.instructions,
-                backward=backward_order(self.instructions),
+                instructions=automaton.instructions,
+                backward=backward_order(automaton.instructions),
                 conditions=conditions.conditions,
                 slots=tuple(conditions.slots.sources),
                 program=conditions.program,
                 places=conditions.places,
                 aggregates=conditions.aggregates,
                 sets=conditions.sets,
-                merges=merges,
-                key_width=key_width(merges),
+                merges=automaton.merges,
+                key_width=key_width(automaton.merges),
                 within=within,
                 skip=bound.query.after_match.to,
                 skip_to=bound.skip_to,
@@ -140,6 +178,7 @@ class _Rows:
                 outputs=series.outputs,
                 budget=self.hints.step_budget,
                 search=self._search(conditions),
+                skips=automaton.skips,
                 chunk_rows=self.hints.chunk_rows,
                 slices=series.slices,
                 dropped=before.drops or neighbours is not None,
@@ -149,10 +188,34 @@ class _Rows:
         draft = Draft(bound, columns, self.keys, before, measures.outputs, finished, pairs, neighbours, grouped)
         return draft.plan(scan, tuple(rules.fired))
 
+    def _automaton(self, pattern: Pattern, columns: Columns, conditions: RowConditions) -> _Automaton:
+        instructions = compile_pattern(pattern, self.bound.variables)
+        merges = self.rules.apply(MERGE_STATES, instructions, self.bound, conditions)
+        merges = merges or (Merge(o.NEVER),) * len(instructions)
+        return _Automaton(instructions, merges, self._skips(pattern, columns, conditions))
+
+    def _skips(self, pattern: Pattern, columns: Columns, conditions: RowConditions) -> SkipSpec | None:
+        """How to skip rows, where that is possible and not unwanted."""
+        if not conditions.look_at_rows_only or self.hints.search != "auto":
+            return None
+
+        def slot_of(column: str) -> int | None:
+            named = {str(value): name for value, name in columns.names.items()}
+            slots = conditions.slots.sources
+            return next((slots[one] for one in _plain_slots(named.get(column, "")) if one in slots), None)
+
+        return self.rules.apply(SKIP_SEARCH, self.bound, pattern, self.tests, slot_of)
+
     def _search(self, conditions: RowConditions) -> Search:
         small = len(self.instructions) <= _TABLE_INSTRUCTIONS
         fits = conditions.look_at_rows_only and small and self.hints.search != "backtrack"
+        # A table would have to know where a repetition must not end; backtracking has no choice there anyway.
+        fits = fits and not is_possessive(self.bound.query.pattern)
         return Search.TABLE if fits else Search.BACKTRACKING
+
+
+def _plain_slots(column: str) -> tuple[SlotSource, ...]:
+    return SlotSource(column, "int"), SlotSource(column, "float")
 
 
 def _pairs(

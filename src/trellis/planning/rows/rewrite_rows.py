@@ -59,6 +59,8 @@ def rewrite_rows(query: Query, functions: Mapping[str, int], *, always: bool = F
     parts = _parts(query.pattern)
     if parts is None or query.rows_per_match is not RowsPerMatch.ONE or query.kind is not VariableKind.ROW:
         return None
+    if p.is_possessive(query.pattern):
+        return None
     return _Rewriter(query, parts, functions).run()
 
 

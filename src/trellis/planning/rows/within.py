@@ -25,6 +25,7 @@ def plan_within(bound: BoundQuery, columns: Columns, constant: Constant) -> With
     key = bound.order_by[0][1]
     descending = bound.query.order_by[0].descending
     type_ = columns.type_of(key)
+    named = "the ORDER BY key" if bound.query.events is None else "the time of the events"
     if type_ is None or type_.kind not in (
         Kind.INTEGER,
         Kind.FLOAT,
@@ -35,17 +36,16 @@ def plan_within(bound: BoundQuery, columns: Columns, constant: Constant) -> With
         Kind.INTERVAL,
     ):
         found = columns.type_text(key)
+        short = " of at most 18 digits" if found.startswith("decimal") else ""
         raise BindingError(
-            f"WITHIN needs a first ORDER BY key that is a time or a number of at most 18 digits, not {found}."
-            if found.startswith("decimal")
-            else f"WITHIN needs a first ORDER BY key that is a time or a number, not {found}.",
+            f"WITHIN measures {named}, which must be a time or a number{short}, not {found}.",
             span=key.span or within.span,
         )
     timed = type_.kind in (Kind.DATE, Kind.TIMESTAMP, Kind.TIMESTAMP_NTZ)
     timed = timed or type_.kind is Kind.INTERVAL
     if timed != columns.type_text(within).startswith("interval"):
         raise BindingError(
-            f"WITHIN {within} does not fit the ORDER BY key of type {columns.type_text(key)}.",
+            f"WITHIN {within} does not fit {named} of type {columns.type_text(key)}.",
             cure="Write WITHIN INTERVAL '10' MINUTE for times, a number for numbers.",
             span=within.span,
         )

@@ -55,6 +55,8 @@ class TreeBuilder:
                 return self._either(tuple(p.Concat(order) for order in permutations(parts)))
             case p.Exclude(body=body):
                 return self.build(body)
+            case p.Check():
+                raise AssertionError("only row patterns have conditions on the match so far")
             case p.Anchor():
                 raise UnsupportedError(
                     f"The anchor {pattern} must stand before or after a part that has rows.",

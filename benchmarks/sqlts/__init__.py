@@ -1,0 +1,1 @@
+"""SQL-TS: how much a search that skips saves."""
