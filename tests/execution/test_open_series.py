@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -10,9 +10,10 @@ import pytest
 import local
 from trellis.errors import DataError, UnsupportedError
 from trellis.execution.chunks import Chunk
-from trellis.execution.open_series import OpenSeries, rows_back
+from trellis.execution.open_series import EVER, NEVER, OpenSeries, rows_back
 from trellis.execution.rows.matcher import RowMatcher
 
+OPEN = np.array([False])
 _SCHEMA = [("id", "int"), ("c", "string"), ("x", "int")]
 _DEFINE = {"A": "c = 'A'", "B": "c = 'B'", "UP": "x < NEXT(x)", "LATE": "x > PREV(x, 2)"}
 
@@ -28,11 +29,20 @@ def prepared(
     return RowMatcher(plan.scan), Chunk(local.sorted_rows(plan, rows, _SCHEMA), np.array([0, len(rows)]))
 
 
-def search(pattern: str, text: str, **options: Any) -> tuple[list[dict[str, Any]], OpenSeries]:
+class Stand(NamedTuple):
+    """Where the search through one series stands."""
+
+    first: int
+    start: int
+    matches: int
+    shown: int
+
+
+def search(pattern: str, text: str, *, horizon: int = EVER, **options: Any) -> tuple[list[dict[str, Any]], Stand]:
     """The output rows and the state of an open series with the rows of a text."""
     matcher, chunk = prepared(pattern, text, **options)
-    batches, (state,) = matcher.resume(chunk, [OpenSeries()], [False])
-    return [row for batch in batches for row in batch.to_pylist()], state
+    batches, series, _ = matcher.resume(chunk, OpenSeries.new(1), OPEN, horizon)
+    return [row for batch in batches for row in batch.to_pylist()], Stand(*(int(number[0]) for number in series))
 
 
 @pytest.mark.parametrize("how", ["auto", "backtrack"])
@@ -84,6 +94,34 @@ def test_windows(pattern: str, within: int, matches: int, undecided: int, how: s
     assert (len(rows), state.start) == (matches, undecided)
 
 
+@pytest.mark.parametrize("how", ["auto", "backtrack"])
+@pytest.mark.parametrize(
+    ("pattern", "horizon", "matches", "undecided"),
+    [
+        ("A +", 5, 0, 0),  # a row at 5 may come, and lies in the window of row 0
+        ("A +", 6, 1, 4),  # the window has closed: the match is what there is
+        ("A + B", 6, 0, 1),
+        ("A + B", 8, 0, 3),
+        ("A + B", 9, 0, 4),
+        ("UP +", 9, 0, 0),  # the last row looks at one that is not there
+        ("A $", 9, 0, 3),
+        ("A $ | A", 9, 3, 3),
+    ],
+)
+def test_windows_that_have_closed(pattern: str, horizon: int, matches: int, undecided: int, how: str) -> None:
+    rows, state = search(pattern, "AAAA", within="WITHIN 5", horizon=horizon, search=how)
+    assert (len(rows), state.start) == (matches, undecided)
+
+
+def test_a_series_is_due_when_the_window_of_its_first_undecided_row_closes() -> None:
+    matcher, chunk = prepared("A + B", "CAA", within="WITHIN 5")
+    assert matcher.resume(chunk, OpenSeries.new(1), OPEN).due.tolist() == [6]
+    assert matcher.resume(chunk, OpenSeries.new(1), OPEN, 7).due.tolist() == [7]
+    assert matcher.resume(chunk, OpenSeries.new(1), OPEN, 8).due.tolist() == [NEVER]
+    matcher, chunk = prepared("A + B", "CAA")
+    assert matcher.resume(chunk, OpenSeries.new(1), OPEN, 8).due.tolist() == [NEVER]
+
+
 def test_a_measure_that_looks_ahead() -> None:
     assert search("A", "AA", measures="NEXT(x) AS n")[1].start == 1
     assert search("A", "AAA", measures="NEXT(A.x, 2) AS n")[1].start == 1
@@ -92,24 +130,25 @@ def test_a_measure_that_looks_ahead() -> None:
 
 def test_rows_that_are_kept() -> None:
     """PREV looks two rows back, so two rows before the undecided one are needed."""
-    matcher, _ = prepared("LATE B", "A")
-    assert rows_back(matcher.plan) == 2
-    assert search("LATE B", "AABAA")[1] == OpenSeries(first=2, start=4, matches=0, shown=4)
-    assert search("A B", "ABABA")[1] == OpenSeries(first=4, start=4, matches=2, shown=4)
+    for pattern, rows in (("LATE B", 2), ("A LATE", 1), ("A ? LATE", 2), ("A B + LATE", 0), ("A B | A LATE", 1)):
+        matcher, _ = prepared(pattern, "A")
+        assert rows_back(matcher.plan) == rows, pattern
+    assert search("LATE B", "AABAA")[1] == Stand(first=2, start=4, matches=0, shown=4)
+    assert search("A B", "ABABA")[1] == Stand(first=4, start=4, matches=2, shown=4)
 
 
 def test_skips() -> None:
-    assert search("A + B", "AABA", skip="AFTER MATCH SKIP TO LAST B")[1] == OpenSeries(3, 3, 1, 3)
-    assert search("A A B", "AAB", skip="AFTER MATCH SKIP TO NEXT ROW")[1] == OpenSeries(3, 3, 1, 3)
+    assert search("A + B", "AABA", skip="AFTER MATCH SKIP TO LAST B")[1] == Stand(3, 3, 1, 3)
+    assert search("A A B", "AAB", skip="AFTER MATCH SKIP TO NEXT ROW")[1] == Stand(3, 3, 1, 3)
     with pytest.raises(DataError, match="row 1"):
         search("A B", "AB", skip="AFTER MATCH SKIP TO FIRST A")
 
 
 def test_errors_count_rows_from_the_start_of_the_series() -> None:
     matcher, chunk = prepared("A B *", "CCCA", skip="AFTER MATCH SKIP TO LAST B")
-    _, states = matcher.resume(Chunk(chunk.table.slice(0, 2), np.array([0, 2])), [OpenSeries()], [False])
+    _, series, _ = matcher.resume(Chunk(chunk.table.slice(0, 2), np.array([0, 2])), OpenSeries.new(1), OPEN)
     with pytest.raises(DataError, match="row 4"):
-        matcher.resume(Chunk(chunk.table.slice(2), np.array([0, 2])), states, [True])
+        matcher.resume(Chunk(chunk.table.slice(2), np.array([0, 2])), series, ~OPEN)
 
 
 def test_conditions_are_not_computed_where_a_neighbour_is_missing() -> None:
@@ -118,10 +157,11 @@ def test_conditions_are_not_computed_where_a_neighbour_is_missing() -> None:
         DEFINE A AS 1 / coalesce(NEXT(x), if(id < 3, 0, 1)) > 0 AND 1 / coalesce(PREV(x), if(id > 0, 0, 1)) > 0"""
     plan = local.plan_clause(clause, _SCHEMA, off=["eliminate_rows"])
     table = local.sorted_rows(plan, [{"id": number, "c": "A", "x": 1} for number in range(4)], _SCHEMA)
-    matcher, states, found = RowMatcher(plan.scan), [OpenSeries()], 0
+    matcher, series, found = RowMatcher(plan.scan), OpenSeries.new(1), 0
     for end in range(1, 5):
-        part = table.slice(states[0].first, end - states[0].first)
-        batches, states = matcher.resume(Chunk(part, np.array([0, part.num_rows])), states, [end == 4])
+        first = int(series.first[0])
+        part = table.slice(first, end - first)
+        batches, series, _ = matcher.resume(Chunk(part, np.array([0, part.num_rows])), series, np.array([end == 4]))
         found += sum(batch.num_rows for batch in batches)
     assert found == 4
 
@@ -130,4 +170,4 @@ def test_functions_of_all_pairs_need_the_whole_series() -> None:
     clause = "ORDER BY id MEASURES count(*) AS n PATTERN (A B) DEFINE B AS levenshtein(A.c, B.c) = 1"
     plan = local.plan_clause(clause, _SCHEMA)
     with pytest.raises(UnsupportedError, match="all pairs"):
-        RowMatcher(plan.scan).resume(Chunk(None, np.array([0, 0])), [OpenSeries()], [False])
+        RowMatcher(plan.scan).resume(Chunk(None, np.array([0, 0])), OpenSeries.new(1), OPEN)

@@ -70,11 +70,12 @@ def at(second: int) -> datetime:
 
 def fed(plan: SegmentScan, chunk: Chunk, ends: list[int]) -> list[dict[str, Any]]:
     """The output for one series, handed over up to each of the ends in turn."""
-    search, state, output = matcher(plan), OpenSeries(), []
+    search, state, output = matcher(plan), OpenSeries.new(1), []
     for number, end in enumerate(ends):
-        piece = chunk.table.slice(state.first, end - state.first)
+        first = int(state.first[0])
+        piece = chunk.table.slice(first, end - first)
         last = number == len(ends) - 1
-        batches, (after,) = search.resume(Chunk(piece, np.array([0, piece.num_rows])), [state], [last])
+        batches, after, _ = search.resume(Chunk(piece, np.array([0, piece.num_rows])), state, np.array([last]))
         assert state.first <= after.first <= after.start <= end and after.start >= state.start
         assert not last or after.start == end
         event("settled before the end" if after.start > 0 and not last else "all at the end")
@@ -134,7 +135,7 @@ def test_undecided(bound: str, undecided: int) -> None:
     assert isinstance(plan.scan, SegmentScan)
     rows = [{"k": 1, "t": number, "v": number, "u": number, "ts": at(number)} for number in range(6)]
     table = local.sorted_rows(plan, rows, _SCHEMA)
-    batches, (state,) = matcher(plan.scan).resume(Chunk(table, np.array([0, 6])), [OpenSeries()], [False])
+    batches, state, _ = matcher(plan.scan).resume(Chunk(table, np.array([0, 6])), OpenSeries.new(1), np.array([False]))
     found = [row["__m0"] for batch in batches for row in batch.to_pylist()] if batches else []
     assert (state.start, state.first, state.matches) == (undecided, max(0, undecided - 1), len(found))
     assert len(found) == 3 * undecided

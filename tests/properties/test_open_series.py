@@ -47,25 +47,25 @@ class Feed:
     def __init__(self, plan: AutomatonScan, chunk: Chunk) -> None:
         self.matcher, self.chunk = RowMatcher(plan), chunk
         self.lengths = np.diff(chunk.offsets).tolist()
-        self.states = [OpenSeries()] * len(self.lengths)
+        self.states = OpenSeries.new(len(self.lengths))
         self.output: list[list[dict[str, Any]]] = [[] for _ in self.lengths]
         self.all_output: list[dict[str, Any]] = []
 
     def give(self, numbers: list[int], up_to: list[int], final: list[bool]) -> None:
         """Hand over some of the series, each up to a row."""
         pieces = [
-            self.chunk.table.slice(int(self.chunk.offsets[k]) + self.states[k].first, end - self.states[k].first)
+            self.chunk.table.slice(int(self.chunk.offsets[k] + self.states.first[k]), end - int(self.states.first[k]))
             for k, end in zip(numbers, up_to, strict=True)
         ]
         offsets = np.append(0, np.cumsum([piece.num_rows for piece in pieces])).astype(np.int64)
         chunk = Chunk(pa.concat_tables(pieces).combine_chunks(), offsets)
-        batches, states = self.matcher.resume(chunk, [self.states[k] for k in numbers], final)
-        for k, state, end, last in zip(numbers, states, up_to, final, strict=True):
-            before = self.states[k]
-            assert before.first <= state.first <= state.start <= end
-            assert state.start >= before.start and state.matches >= before.matches
-            assert state.start == end or not last
-            self.states[k] = state
+        before = OpenSeries(*(column[numbers] for column in self.states))
+        batches, after, _ = self.matcher.resume(chunk, before, np.array(final))
+        assert (before.first <= after.first).all() and (after.first <= after.start).all()
+        assert (after.start <= up_to).all() and (before.start <= after.start).all()
+        assert (after.start[final] == np.array(up_to)[final]).all() and (before.matches <= after.matches).all()
+        for column, values in zip(self.states, after, strict=True):
+            column[numbers] = values
         rows = [row for batch in batches for row in batch.to_pylist()]
         self.output[numbers[0]] += rows
         self.all_output += rows
@@ -113,7 +113,7 @@ def test_a_series_at_a_time(case: Case, options: dict[str, Any], data: DataObjec
             continue
         for end in cuts:
             feed.give([k], [end], [False])
-            event("settled before the end" if feed.states[k].start > 0 else "nothing settled")
+            event("settled before the end" if feed.states.start[k] > 0 else "nothing settled")
         feed.give([k], [length], [True])
         assert feed.output[k] == expected
 

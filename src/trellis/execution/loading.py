@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,13 +13,14 @@ from trellis.algebra.automaton import AggregateSpec, AutomatonScan, MatchScan, S
 from trellis.algebra.place import Place
 from trellis.algebra.scan import SliceSpec, SlotSource
 from trellis.execution.chunks import Chunk
-from trellis.execution.open_series import OpenSeries, rows_ahead, rows_measured
+from trellis.execution.open_series import EVER, OpenSeries, rows_ahead, rows_measured
 from trellis.kernels import opcodes as o
 from trellis.kernels.arrays import Aggregates, Automaton, Bools, Edges, Ints, Merging, Places, Slots, Starts, Within
 
 __all__ = [
     "Dictionary",
     "has_negative",
+    "is_known",
     "load_aggregates",
     "load_automaton",
     "load_edges",
@@ -32,6 +32,7 @@ __all__ = [
     "load_within",
     "slice_numbers",
     "slice_parts",
+    "sortable",
 ]
 
 
@@ -104,7 +105,7 @@ def load_slots(chunk: Chunk, sources: tuple[SlotSource, ...], dictionary: Dictio
             continue
         else:
             column = chunk.column(source.column)
-        known[number] = _known(column)
+        known[number] = is_known(column)
         if source.held == "float":
             floats[number] = _floats(column)
         elif source.held == "high":
@@ -113,7 +114,7 @@ def load_slots(chunk: Chunk, sources: tuple[SlotSource, ...], dictionary: Dictio
             ints[number] = _integers(column)
     pair_ints, pair_known = np.zeros(1, np.int64), np.zeros(1, np.bool_)
     if pairs:
-        pair_known = np.concatenate([_known(column) for column in pairs])
+        pair_known = np.concatenate([is_known(column) for column in pairs])
         pair_ints = np.concatenate([_bits(column) for column in pairs])
     return Slots(ints, floats, known, pair_ints, pair_ints.view(np.float64), pair_known)
 
@@ -123,10 +124,10 @@ def load_within(chunk: Chunk, spec: WithinSpec | None) -> Within:
     if spec is None:
         return Within(False, np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.bool_))
     key = chunk.column(spec.key)
-    known, keys = _known(key), _sortable(key)
+    known, keys = is_known(key), sortable(key)
     if spec.deadline:
         deadline = chunk.column(spec.deadline)
-        known, deadlines = known & _known(deadline), _sortable(deadline)
+        known, deadlines = known & is_known(deadline), sortable(deadline)
         if spec.descending:
             keys, deadlines = ~keys, ~deadlines
     else:
@@ -149,16 +150,18 @@ def load_starts(chunk: Chunk, spec: SliceSpec | None) -> Starts:
     return Starts(_own(chunk.offsets[:-1]), _own(ends), _own(entries), np.zeros(len(part), np.bool_))
 
 
-def load_edges(plan: MatchScan, chunk: Chunk, states: Sequence[OpenSeries], final: Sequence[bool]) -> Edges:
-    """What is known beyond the rows of series that still grow, or of which rows are gone; whole ones have no states."""
+def load_edges(
+    plan: MatchScan, chunk: Chunk, series: OpenSeries | None = None, final: Bools | None = None, horizon: int = EVER
+) -> Edges:
+    """What is known beyond the rows of series that still grow, or of which rows are gone; otherwise they are whole."""
     first, last = chunk.offsets[:-1], chunk.offsets[1:]
     number = np.ones(len(first), np.int64)
-    if states:
-        first = np.where([state.first == 0 for state in states], first, -1)
+    if series is not None and final is not None:
+        first = np.where(series.first == 0, first, -1)
         last = np.where(final, last, -1)
-        number += [state.matches for state in states]
-    ahead = _shorts(rows_ahead(plan))
-    return Edges(_own(first), _own(last), number, ahead, rows_measured(plan), np.zeros(len(number), np.int64))
+        number += series.matches
+    ahead, undecided = _shorts(rows_ahead(plan)), np.zeros(len(number), np.int64)
+    return Edges(_own(first), _own(last), number, ahead, rows_measured(plan), undecided, horizon)
 
 
 def slice_numbers(chunk: Chunk, spec: SliceSpec) -> Ints:
@@ -271,7 +274,8 @@ def _own(array: NDArray[Any]) -> NDArray[Any]:
     return np.require(array, requirements=["C", "W"])
 
 
-def _known(column: pa.Array) -> Bools:
+def is_known(column: pa.Array) -> Bools:
+    """Where a column has a value."""
     if column.null_count == 0:
         return np.ones(len(column), np.bool_)
     known: Bools = column.is_valid().to_numpy(zero_copy_only=False)
@@ -327,7 +331,7 @@ def _canonical(values: NDArray[np.float64]) -> Ints:
     return bits
 
 
-def _sortable(column: pa.Array) -> Ints:
+def sortable(column: pa.Array) -> Ints:
     """Integers in the order of the values; floats by the usual turn of their bits, NaN last."""
     if not pa.types.is_floating(column.type):
         return _integers(column)

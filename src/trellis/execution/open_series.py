@@ -7,33 +7,81 @@ look back at, and what is new.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
-from trellis.algebra.automaton import AutomatonScan, Condition, MatchScan
+import numpy as np
+import pyarrow as pa
+
+from trellis.algebra.automaton import AutomatonScan, Condition, Instruction, MatchScan, Op
+from trellis.algebra.place import Place
+from trellis.algebra.plan import Scan
+from trellis.algebra.scan import Number
 from trellis.algebra.segments import SegmentScan
 from trellis.errors import UnsupportedError
 from trellis.kernels import opcodes as o
+from trellis.kernels.arrays import Bools, Ints
 
-__all__ = ["OpenSeries", "check_resumable", "rows_ahead", "rows_back", "rows_beyond", "rows_measured"]
+__all__ = [
+    "EVER",
+    "NEVER",
+    "OpenSeries",
+    "Resumed",
+    "check_resumable",
+    "remembers_matches",
+    "remembers_start",
+    "rows_ahead",
+    "rows_back",
+    "rows_beyond",
+    "rows_measured",
+]
+
+NEVER = 2**63 - 1
+"""A time that no watermark passes."""
+EVER = -(2**63)
+"""A horizon that says nothing."""
 
 # The instructions that read the row of a place.
 _READING = (o.LOAD_INT, o.LOAD_FLOAT, o.LOAD_WIDE, o.LABEL, o.PRESENT, o.ROW)
 
 
-@dataclass(frozen=True, slots=True)
-class OpenSeries:
-    """Where the search through a series stands. Rows are counted from the first of the series, which is row 0.
+class OpenSeries(NamedTuple):
+    """Where the search through each of several series stands. Rows are counted from the first of a series, its row 0.
 
     The next call needs the rows from `first` on; earlier ones are not read again. The search goes on at `start`:
     whether a match starts there is undecided. `matches` were found so far. Rows before `shown` belong to a match, or
     are known to belong to none (WITH UNMATCHED ROWS has shown them).
     """
 
-    first: int = 0
-    start: int = 0
-    matches: int = 0
-    shown: int = 0
+    first: Ints
+    start: Ints
+    matches: Ints
+    shown: Ints
+
+    @staticmethod
+    def new(count: int) -> OpenSeries:
+        """So many series that nobody has looked at."""
+        return OpenSeries(*np.zeros((4, count), np.int64))
+
+    def take(self, chosen: Bools) -> OpenSeries:
+        """Some of the series."""
+        return OpenSeries(*(numbers[chosen] for numbers in self))
+
+    def joined(self, others: OpenSeries) -> OpenSeries:
+        """These series, then others."""
+        return OpenSeries(*(np.append(mine, theirs) for mine, theirs in zip(self, others, strict=True)))
+
+
+class Resumed(NamedTuple):
+    """What a call for open series gives: output rows, where the search stands then, and when there may be more.
+
+    That is once no row to come has a smaller key than `due`, even if a series never gets another row.
+    """
+
+    batches: list[pa.RecordBatch]
+    series: OpenSeries
+    due: Ints
 
 
 def check_resumable(plan: AutomatonScan) -> None:
@@ -56,9 +104,57 @@ def check_resumable(plan: AutomatonScan) -> None:
     assert plan.slices is None, "a slice is no series"
 
 
+def remembers_matches(plan: Scan) -> bool:
+    """Whether a query reads the number of a match: then it is counted for as long as there are rows."""
+    read = any(isinstance(output, Number) for _, output in plan.outputs)
+    if isinstance(plan, SegmentScan):
+        return read
+    return read or any(op == o.MATCH_NUMBER for op, _, _ in plan.program.code)
+
+
+def remembers_start(plan: Scan) -> bool:
+    """Whether a query asks for the first row of a series: then it must be known that there was one."""
+    return isinstance(plan, AutomatonScan) and any(step.op is Op.ANCHOR_START for step in plan.instructions)
+
+
 def rows_back(plan: AutomatonScan) -> int:
     """How many rows before a match conditions and measures may look (PREV)."""
-    return max((0, *(-place.shift for place in (*plan.places, *plan.measure_places))))
+    before = _rows_before(plan.instructions, len(plan.variables))
+    back = [0, *(-place.shift for place in plan.measure_places)]
+    for number, condition in enumerate(plan.conditions):
+        back += (-place.shift - _rows_inside(place, number, plan, before) for place in _places(plan, condition))
+    # Arguments of aggregates are computed at the rows of any variable.
+    computed = [spec for spec in plan.aggregates if spec.is_computed]
+    back += (-plan.places[place].shift for spec in computed for place in _read(plan, spec.begin, spec.end))
+    return max(back)
+
+
+def _rows_inside(place: Place, variable: int, plan: AutomatonScan, before: list[int]) -> int:
+    """How many rows of a match there are at least before the row of a place that the condition of a variable reads."""
+    if place.variables is not None:
+        return min(before[number] for number, name in enumerate(plan.variables) if name in place.variables)
+    return before[variable] if place == Place(shift=place.shift) else 0
+
+
+def _rows_before(code: tuple[Instruction, ...], variables: int) -> list[int]:
+    """For each variable, how many rows of a match come before its first one at least."""
+    rows = [len(code)] * len(code)
+    rows[0] = 0
+    pending = deque([0])
+    while pending:
+        at = pending.popleft()
+        step = code[at]
+        further = rows[at] + (step.op is Op.CONSUME)
+        for target in (step.x, step.y):
+            if target >= 0 and further < rows[target]:
+                rows[target] = further
+                pending.append(target)
+    found = [len(code)] * variables
+    for at, step in enumerate(code):
+        if step.op in (Op.CONSUME, Op.CHECK):
+            # What is checked is the match so far, so its last row.
+            found[step.variable] = min(found[step.variable], max(0, rows[at] - (step.op is Op.CHECK)))
+    return found
 
 
 def rows_ahead(plan: MatchScan) -> list[int]:
@@ -78,7 +174,13 @@ def rows_beyond(plan: SegmentScan) -> int:
 
 
 def _shifts(plan: MatchScan, condition: Condition) -> Iterator[int]:
+    return (place.shift for place in _places(plan, condition))
+
+
+def _places(plan: MatchScan, condition: Condition) -> Iterator[Place]:
     if condition.where in ("bit", "kernel"):
-        for op, _, place in plan.program.code[condition.begin : condition.end]:
-            if op in _READING:
-                yield plan.places[place].shift
+        yield from (plan.places[number] for number in _read(plan, condition.begin, condition.end))
+
+
+def _read(plan: MatchScan, begin: int, end: int) -> Iterator[int]:
+    return (place for op, _, place in plan.program.code[begin:end] if op in _READING)

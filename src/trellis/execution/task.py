@@ -16,8 +16,10 @@ from trellis.execution.chunks import Chunk, read_chunks
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from trellis.execution.open_series import OpenSeries, Resumed
     from trellis.execution.segments.finder import Choose
     from trellis.execution.segments.functions import UserFunction
+    from trellis.kernels.arrays import Bools
 
 __all__ = ["MatchTask", "Matcher"]
 
@@ -26,7 +28,11 @@ class Matcher(Protocol):
     """A plan as arrays, ready for chunks."""
 
     def run(self, chunk: Chunk) -> Iterator[pa.RecordBatch]:
-        """The output rows of a chunk."""
+        """The output rows of a chunk of whole series."""
+        ...
+
+    def resume(self, chunk: Chunk, series: OpenSeries, final: Bools, horizon: int) -> Resumed:
+        """The output rows of a chunk of series that may go on, as far as they are decided."""
         ...
 
 

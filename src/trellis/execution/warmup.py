@@ -157,7 +157,7 @@ def compile_rows(*, wide: bool = False) -> None:
     chunk, matcher = _chunk(), RowMatcher(_plan(o.PROGRAM))
     work = new_work(2, 5, 3, 4, True, False, wide)
     slots = load_slots(chunk, matcher.plan.slots, None)
-    origins, edges = load_starts(chunk, None), load_edges(matcher.plan, chunk, (), ())
+    origins, edges = load_starts(chunk, None), load_edges(matcher.plan, chunk)
     matcher.conditions(chunk, slots, matcher.program(None), work, np.zeros(3, np.int64), origins, edges)
 
 

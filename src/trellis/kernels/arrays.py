@@ -238,6 +238,8 @@ class Edges(NamedTuple):
     `ahead[v]` is how many rows beyond the row under test the condition of variable `v` looks, `measured` how many rows
     beyond a match measures look. The search fills in `undecided[k]`: the first row at which rows to come decide
     whether a match starts there, and which; all starts before it are settled.
+
+    Rows to come have no smaller key of WITHIN than `horizon`.
     """
 
     first: Ints
@@ -246,6 +248,7 @@ class Edges(NamedTuple):
     ahead: Shorts
     measured: int
     undecided: Ints
+    horizon: int
 
 
 class Stack(NamedTuple):

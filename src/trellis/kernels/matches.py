@@ -22,7 +22,7 @@ from trellis.kernels.arrays import (
     Work,
 )
 from trellis.kernels.compile import inlined, kernel
-from trellis.kernels.search import backtrack, fill_ends, fill_unsure, follow_ends
+from trellis.kernels.search import backtrack, fill_ends, fill_unsure, follow_ends, has_closed
 
 __all__ = ["find_matches"]
 
@@ -65,6 +65,9 @@ def find_matches(
     farthest = 0
     for variable in range(len(edges.ahead)):
         farthest = max(farthest, edges.ahead[variable])
+    anchored = False
+    for pc in range(width):
+        anchored = anchored or automaton.op[pc] == o.ANCHOR_END
     while progress[0] < len(offsets) - 1:
         series = progress[0]
         low, high = offsets[series], offsets[series + 1]
@@ -103,7 +106,11 @@ def find_matches(
                     progress[5] = latest
                 if not is_open:
                     end = follow_ends(start, low, latest, automaton, ends, path)
-                elif unsure[start - low, 0] if latest == high else latest + farthest > high:
+                elif (
+                    latest + farthest > high
+                    if latest < high or (has_closed(start, within, edges) and not anchored)
+                    else unsure[start - low, 0]
+                ):
                     # A window that has ended bounds the search, but not how far its conditions look.
                     end = o.UNDECIDED
                 else:

@@ -17,7 +17,8 @@ millions of rows needs no recursion. A state that failed is not entered twice:
 
 A series may be open: more rows are to come. Then a search that asks for a row beyond those at hand, before it has
 found the preferred match, is undecided: `backtrack` stops there, and `fill_unsure` finds the states of the trellis from
-which that would happen.
+which that would happen. Where its window has closed, the rows at hand are all that it can ask for; but whether the last
+of them is the last row of the series (`$`) stays unknown.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ from trellis.kernels.compile import inlined, inner
 from trellis.kernels.expressions import evaluate
 from trellis.kernels.tracking import add_row, compute_arguments, cut_rows
 
-__all__ = ["backtrack", "fill_ends", "fill_unsure", "follow_ends"]
+__all__ = ["backtrack", "fill_ends", "fill_unsure", "follow_ends", "has_closed"]
 
 _NEVER = np.int32(2**31 - 1)
 
@@ -205,7 +206,11 @@ def backtrack(
                 variable = automaton.variable[pc]
                 # What is checked takes no row: it is tested where the match so far ends.
                 at = row - 1 if kind == o.CHECK else row
-                if tail < 0 and at + edges.ahead[variable] >= high and (at == high or _fits(at, start, within)):
+                if (
+                    tail < 0
+                    and at + edges.ahead[variable] >= high
+                    and (_fits(at, start, within) if at < high else not has_closed(start, within, edges))
+                ):
                     return o.UNDECIDED
                 if at < high and _fits(at, start, within):
                     how = conditions.kind[variable]
@@ -270,6 +275,12 @@ def backtrack(
             if track.active and work.choice_row[choices] < row:
                 cut_rows(np.int64(work.choice_row[choices]), track)
             row = work.choice_row[choices]
+
+
+@inlined
+def has_closed(start: int, within: Within, edges: Edges) -> bool:
+    """Whether no row to come lies in the window of a start."""
+    return bool(within.active and (not within.known[start] or within.deadline[start] < edges.horizon))
 
 
 @inlined

@@ -9,14 +9,15 @@ import pyarrow as pa
 
 from trellis.algebra.event_scan import EdgeTests, EventResult, EventScan, EventSearch
 from trellis.algebra.query import Selection
-from trellis.errors import DataError, ResourceError, TrellisError
+from trellis.errors import DataError, ResourceError, TrellisError, UnsupportedError
 from trellis.execution import loading
 from trellis.execution.chunks import Chunk
 from trellis.execution.events.found import count_matches, put_in_order, read_graphs, read_matches
 from trellis.execution.match_reader import MatchReader
+from trellis.execution.open_series import EVER, OpenSeries, Resumed
 from trellis.execution.rows.outputs import Graphs
 from trellis.kernels import opcodes as o
-from trellis.kernels.arrays import Conditions, Ints, Matched
+from trellis.kernels.arrays import Bools, Conditions, Ints, Matched
 from trellis.kernels.event_arrays import Absences, EventAutomaton, Registers, Room, Step
 from trellis.kernels.event_room import (
     Sizes,
@@ -89,6 +90,10 @@ class EventMatcher(MatchReader):
             given = int(np.count_nonzero(matched.owners == last)) + (given if last == owner else 0)
             owner = last
 
+    def resume(self, chunk: Chunk, series: OpenSeries, final: Bools, horizon: int = EVER) -> Resumed:
+        """The matches of series that may go on, as far as they are decided."""
+        raise UnsupportedError("Event patterns cannot be searched while rows still come.")
+
     def find(self, chunk: Chunk, dictionary: loading.Dictionary | None) -> Iterator[tuple[Matched, Graphs | None]]:
         """The matches of a chunk, some at a time; they are gone when more are asked for.
 
@@ -100,7 +105,7 @@ class EventMatcher(MatchReader):
         program = self.program(dictionary)
         longest = int(np.diff(chunk.offsets).max())
         work = new_work(longest, 1, 1, plan.program.depth, True, False, self.wide)
-        whole, edges = loading.load_starts(chunk, None), loading.load_edges(plan, chunk, (), ())
+        whole, edges = loading.load_starts(chunk, None), loading.load_edges(plan, chunk)
         conditions = self.conditions(chunk, slots, program, work, status, whole, edges)
         self.check(status, chunk)
         absences = self._absences(conditions, chunk.table.num_rows)

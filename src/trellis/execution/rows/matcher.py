@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -14,11 +14,11 @@ from trellis.errors import DataError, ResourceError, TrellisError
 from trellis.execution import loading
 from trellis.execution.chunks import Chunk
 from trellis.execution.match_reader import MatchReader
-from trellis.execution.open_series import OpenSeries, check_resumable, rows_back
+from trellis.execution.open_series import EVER, NEVER, OpenSeries, Resumed, check_resumable, rows_back
 from trellis.execution.rows.in_turn import in_turn
 from trellis.execution.rows.outputs import Grown
 from trellis.kernels import opcodes as o
-from trellis.kernels.arrays import Conditions, Edges, Ints, Matched, Matches, Program, Slots, Starts, Work
+from trellis.kernels.arrays import Bools, Conditions, Edges, Ints, Matched, Matches, Program, Slots, Starts, Work
 from trellis.kernels.matches import find_matches
 from trellis.kernels.room import in_order, longer_paths, more_room, new_matches, new_track, new_work
 from trellis.kernels.skips import find_skipping
@@ -64,25 +64,21 @@ class RowMatcher(MatchReader):
             return
         yield from self.results(chunk, dictionary, self.find(chunk, dictionary))
 
-    def resume(
-        self, chunk: Chunk, states: Sequence[OpenSeries], final: Sequence[bool]
-    ) -> tuple[list[pa.RecordBatch], list[OpenSeries]]:
+    def resume(self, chunk: Chunk, series: OpenSeries, final: Bools, horizon: int = EVER) -> Resumed:
         """The output rows that are decided, and where the search through each series stands then.
 
-        Of each series the chunk holds the rows from `first` of its state on; if `final`, there will be no more.
+        Of each series the chunk holds the rows from `first` on; if `final`, there will be no more. Rows to come have no
+        smaller key of WITHIN than `horizon`.
         """
         check_resumable(self.plan)
+        base, begun, numbers, shown = series
         if chunk.table.num_rows == 0:
-            return [], list(states)
-        base, begun, numbers, shown = (
-            np.array([getattr(state, name) for state in states], np.int64)
-            for name in ("first", "start", "matches", "shown")
-        )
+            return Resumed([], series, np.full(len(base), NEVER))
         to_series = base - chunk.offsets[:-1]
         chunk = replace(chunk, gone=base)
         dictionary = self.dictionary(chunk)
         origins = loading.load_starts(chunk, None)._replace(begins=begun - to_series)
-        edges = loading.load_edges(self.plan, chunk, states, final)
+        edges = loading.load_edges(self.plan, chunk, series, final, horizon)
         matches = self.find(chunk, dictionary, origins, edges)
         grown = Grown(numbers, shown - to_series, edges.undecided)
         batches = list(self.results(chunk, dictionary, matches, grown))
@@ -90,10 +86,19 @@ class RowMatcher(MatchReader):
         starts, stops, owners = matches.starts[:count], matches.stops[:count], matches.owners[:count]
         seen = np.maximum(grown.shown, grown.undecided)
         np.maximum.at(seen, owners, np.maximum(stops, starts + 1))
-        undecided, found = edges.undecided + to_series, numbers + np.bincount(owners, minlength=len(states))
+        undecided, found = edges.undecided + to_series, numbers + np.bincount(owners, minlength=len(base))
         needed = np.maximum(0, undecided - rows_back(self.plan))
-        columns = (needed, undecided, found, seen + to_series)
-        return batches, [OpenSeries(*values) for values in zip(*(c.tolist() for c in columns), strict=True)]
+        due = self._due(chunk, edges.undecided)
+        return Resumed(batches, OpenSeries(needed, undecided, found, seen + to_series), due)
+
+    def _due(self, chunk: Chunk, undecided: Ints) -> Ints:
+        """For each series, when the window of its first undecided row has closed."""
+        due = np.full(len(undecided), NEVER)
+        waits = undecided < chunk.offsets[1:]
+        within = loading.load_within(chunk, self.plan.within)
+        if within.active:
+            due[waits] = within.deadline[undecided[waits]]
+        return due
 
     def find(
         self,
@@ -105,7 +110,7 @@ class RowMatcher(MatchReader):
         """The matches of a chunk, of whole series unless it is said where they begin and end."""
         whole = origins is None and edges is None and self.plan.slices is None
         origins = loading.load_starts(chunk, self.plan.slices) if origins is None else origins
-        edges = loading.load_edges(self.plan, chunk, (), ()) if edges is None else edges
+        edges = loading.load_edges(self.plan, chunk) if edges is None else edges
         plan = self.plan
         status = np.zeros(3, np.int64)
         slots = loading.load_slots(chunk, plan.slots, dictionary)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -14,14 +14,14 @@ from trellis.algebra.scan import First, Gather, Label, ListAggregate, Mark, Numb
 from trellis.algebra.segments import WHOLE_MATCH, SegmentScan
 from trellis.execution import loading
 from trellis.execution.chunks import Chunk
-from trellis.execution.open_series import OpenSeries, rows_beyond
+from trellis.execution.open_series import EVER, NEVER, OpenSeries, Resumed, rows_beyond
 from trellis.execution.rows.outputs import take_rows
 from trellis.execution.segments.conditions import row_of
 from trellis.execution.segments.finder import Choose, Finder, SegmentMatches
 from trellis.execution.segments.functions import Environment, UserFunction, evaluate_function, extreme_rows
 from trellis.execution.segments.rows import Rows
 from trellis.execution.slices import match_mark, row_marks
-from trellis.kernels.arrays import Array, Ints, Program
+from trellis.kernels.arrays import Array, Bools, Ints, Program
 
 __all__ = ["SegmentMatcher"]
 
@@ -52,20 +52,18 @@ class SegmentMatcher:
         for first in range(0, len(matches.starts), _BATCH):
             yield self._write(chunk, rows, _cut(matches, first, first + _BATCH))
 
-    def resume(
-        self, chunk: Chunk, states: Sequence[OpenSeries], final: Sequence[bool]
-    ) -> tuple[list[pa.RecordBatch], list[OpenSeries]]:
+    def resume(self, chunk: Chunk, series: OpenSeries, final: Bools, horizon: int = EVER) -> Resumed:
         """The output rows that are decided, and where the search through each series stands then.
 
-        Of each series the chunk holds the rows from `first` of its state on; if `final`, there will be no more. Where
-        no window bounds the matches, none is decided before.
+        Of each series the chunk holds the rows from `first` on; if `final`, there will be no more. Where no window
+        bounds the matches, none is decided before. What is behind a segment counts, too, so a series that gets no more
+        rows has to be ended: the `horizon` does not help.
         """
         assert self.plan.slices is None, "a slice is no series"
+        base, begun, numbers, _ = series
+        due = np.full(len(base), NEVER)
         if chunk.table.num_rows == 0:
-            return [], list(states)
-        base, begun, numbers = (
-            np.array([getattr(state, name) for state in states], np.int64) for name in ("first", "start", "matches")
-        )
+            return Resumed([], series, due)
         to_series = base - chunk.offsets[:-1]
         chunk = replace(chunk, gone=base)
         dictionary = self.dictionary(chunk)
@@ -76,7 +74,7 @@ class SegmentMatcher:
             slots,
             self.program(dictionary),
             begun - to_series,
-            ~np.array(final, np.bool_),
+            ~final,
             beyond,
             lambda row: chunk.where(row, self.plan),
         )
@@ -84,9 +82,8 @@ class SegmentMatcher:
         matches = replace(matches, numbers=matches.numbers + numbers[owners])
         cuts = range(0, len(matches.starts), _BATCH)
         batches = [self._write(chunk, rows, _cut(matches, first, first + _BATCH)) for first in cuts]
-        start, found = undecided + to_series, numbers + np.bincount(owners, minlength=len(states))
-        columns = (np.maximum(0, start - beyond), start, found, start)
-        return batches, [OpenSeries(*values) for values in zip(*(c.tolist() for c in columns), strict=True)]
+        start, found = undecided + to_series, numbers + np.bincount(owners, minlength=len(base))
+        return Resumed(batches, OpenSeries(np.maximum(0, start - beyond), start, found, start), due)
 
     def _warn(self, chunk: Chunk) -> None:
         """Say how large the search is before it starts, where it is very large."""

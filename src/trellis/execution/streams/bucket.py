@@ -1,0 +1,103 @@
+"""What is kept of a bucket of keys between two micro-batches, as columns, and its form as bytes."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pyarrow as pa
+
+from trellis.errors import UnsupportedError
+from trellis.execution.open_series import NEVER, OpenSeries
+from trellis.execution.streams.packing import pack_table, unpack_table
+from trellis.kernels.arrays import Ints
+
+__all__ = ["FORMAT", "Bucket"]
+
+FORMAT = 1
+"""The form in which buckets are stored. A release that changes it still reads what earlier ones wrote."""
+
+_HEAD = b"trellis"
+_NUMBERS = ("length", *OpenSeries._fields, "due")
+
+
+@dataclass(frozen=True, slots=True)
+class Bucket:
+    """Series that are not settled, and rows whose turn has not come.
+
+    Series `k` has the key `keys[k]` and the next `lengths[k]` rows of `kept`, in their order. From the time `due[k]` on
+    it may be settled without new rows: its window has closed then. Rows in `waiting` are not behind the watermark yet.
+    """
+
+    keys: pa.Table
+    series: OpenSeries
+    lengths: Ints
+    due: Ints
+    kept: pa.Table
+    waiting: pa.Table
+
+    @staticmethod
+    def empty(schema: pa.Schema, keys: tuple[str, ...]) -> Bucket:
+        """A bucket of rows with these columns that has seen none."""
+        rows, none = schema.empty_table(), np.zeros(0, np.int64)
+        return Bucket(rows.select(list(keys)), OpenSeries.new(0), none, none, rows, rows)
+
+    @property
+    def rows(self) -> int:
+        """How many rows are held."""
+        return int(self.kept.num_rows + self.waiting.num_rows)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to remember."""
+        return len(self.lengths) == 0 and self.waiting.num_rows == 0
+
+    def holding(self, waiting: pa.Table) -> Bucket:
+        """The same series, with other rows that wait."""
+        return replace(self, waiting=waiting)
+
+    def joined(self, other: Bucket) -> Bucket:
+        """These series, then those of another bucket; the rows that wait are these."""
+        return Bucket(
+            pa.concat_tables([self.keys, other.keys]),
+            self.series.joined(other.series),
+            np.append(self.lengths, other.lengths),
+            np.append(self.due, other.due),
+            pa.concat_tables([self.kept, other.kept]),
+            self.waiting,
+        )
+
+    def next_due(self, time: Ints) -> int | None:
+        """The first time that, once the watermark has passed it, something may happen; `time` is that of `waiting`."""
+        least = min(int(self.due.min(initial=NEVER)), int(time.min(initial=NEVER)))
+        return None if least == NEVER else least
+
+    def to_bytes(self) -> bytes:
+        """The bucket as bytes: the numbers and keys of the series, then their rows, then those that wait."""
+        numbers = (self.lengths, *self.series, self.due)
+        names = [*_NUMBERS, *(f"key {name}" for name in self.keys.column_names)]
+        series = pa.table([*(pa.array(column) for column in numbers), *self.keys.columns], names=names)
+        rows = pa.concat_tables([self.kept, self.waiting])
+        parts = [pack_table(series), pack_table(rows)]
+        head = {"format": FORMAT, "waiting": self.waiting.num_rows, "parts": [len(part) for part in parts]}
+        return b"".join([_HEAD, json.dumps(head).encode(), b"\n", *parts])
+
+    @staticmethod
+    def from_bytes(data: bytes) -> Bucket:
+        """The bucket that `to_bytes` was called on."""
+        line = data.index(b"\n")
+        head = json.loads(data[len(_HEAD) : line])
+        if head["format"] != FORMAT:
+            raise UnsupportedError(
+                f"The state of this stream has the format {head['format']}; this release knows {FORMAT}.",
+                cure="Use the release of Trellis that wrote it, or a newer one, or begin with a new checkpoint.",
+            )
+        first, second = head["parts"]
+        series = unpack_table(data[line + 1 : line + 1 + first])
+        rows = unpack_table(data[line + 1 + first : line + 1 + first + second])
+        lengths, *numbers, due = (series.column(name).to_numpy().copy() for name in _NUMBERS)
+        keys = series.select([name for name in series.column_names if name.startswith("key ")])
+        keys = keys.rename_columns([name[len("key ") :] for name in keys.column_names])
+        kept = rows.num_rows - head["waiting"]
+        return Bucket(keys, OpenSeries(*numbers), lengths, due, rows.slice(0, kept), rows.slice(kept))
