@@ -148,11 +148,12 @@ def plan_clause(
     *,
     args: Mapping[str, object] | None = None,
     lenient: bool = False,
+    watermark: str | None = None,
     **hints: object,
 ) -> Plan:
-    """Parse, bind and plan a clause; `lenient` is Spark without ANSI mode."""
+    """Parse, bind and plan a clause; `lenient` is Spark without ANSI mode, a stream has a `watermark`."""
     query = parse_clause_text(clause) if isinstance(clause, str) else clause
-    source = replace(source_of(schema, args), lenient=lenient)
+    source = replace(source_of(schema, args), lenient=lenient, watermark=watermark)
     with mock.patch.object(measures, "finish_list", _finish_list):
         return plan_query(query, source, Hints.of(hints))
 

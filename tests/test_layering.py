@@ -41,7 +41,7 @@ MAY_USE: dict[str, set[str]] = {
 MAY_USE_LIBRARY: dict[str, set[str]] = {
     "numba": {"kernels"},
     "numpy": {"execution", "kernels", "plots", "segment_functions"},
-    "pandas": {"plots"},
+    "pandas": {"plots", "spark"},
     "pyarrow": {"cli", "execution", "spark"},
     "pyspark": {"api", "cli", "demo", "java", "planned", "plots", "stage_counts", "spark", "statements"},
     "sqlglot": {"languages"},

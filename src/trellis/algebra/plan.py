@@ -11,7 +11,7 @@ from trellis.algebra.expression import Aggregate, Expression
 from trellis.algebra.prefilter import BeforeMatch
 from trellis.algebra.segments import SegmentScan
 
-__all__ = ["ROW", "Fired", "GroupedRows", "NeighbourPlan", "PairPlan", "Plan", "Scan"]
+__all__ = ["ROW", "Fired", "GroupedRows", "NeighbourPlan", "PairPlan", "Plan", "Scan", "StreamSpec"]
 
 Scan: TypeAlias = AutomatonScan | SegmentScan | EventScan
 """The search of a plan: what workers do with sorted rows."""
@@ -76,6 +76,22 @@ class GroupedRows:
     texts: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class StreamSpec:
+    """How rows that keep coming are searched.
+
+    `time` is the column of event times, which a watermark follows; `sorted_by` the order within a series (column,
+    descending, nulls first), and `columns` what is kept of a row. Keys are spread over so many `buckets`. `late` says
+    what becomes of rows that come behind the watermark: `drop`, `error` or `column`.
+    """
+
+    time: str
+    sorted_by: tuple[tuple[str, bool, bool], ...]
+    columns: tuple[str, ...]
+    buckets: int
+    late: str
+
+
 ROW = "__row"
 """The name of the struct that holds a row of a match."""
 
@@ -89,7 +105,8 @@ class Plan:
 
     `projected` are the columns before the exchange, `sorted_by` the sort (column, descending, nulls first),
     `shipped` the columns that the search (`scan`) reads, `finished` the columns of the result over its outputs and over
-    the aggregates of `grouped`. `warnings` are for the user, whether the plan runs or not.
+    the aggregates of `grouped`. `warnings` are for the user, whether the plan runs or not. With `stream`, the input is
+    one.
     """
 
     projected: tuple[tuple[str, Expression], ...]
@@ -105,3 +122,4 @@ class Plan:
     neighbours: NeighbourPlan | None = None
     warnings: tuple[str, ...] = ()
     grouped: tuple[GroupedRows, ...] = ()
+    stream: StreamSpec | None = None

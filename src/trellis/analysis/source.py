@@ -32,7 +32,8 @@ class Source:
 
     `functions` are the functions of whole segments that users registered, with their numbers of arguments; `parameters`
     the values of `:name`. `is_registered` says whether a function of rows is not one of Spark's own, `is_function`
-    whether there is a function of a name at all. `lenient` is Spark without ANSI mode.
+    whether there is a function of a name at all. `lenient` is Spark without ANSI mode. A stream has a `watermark`: the
+    column of event times that it follows.
     """
 
     schema: Schema
@@ -44,4 +45,5 @@ class Source:
     functions: Mapping[str, int] = field(default_factory=dict)
     lenient: bool = False
     is_function: Callable[[str], bool] = lambda _: False
+    watermark: str | None = None
     kinds_of: KindsOf = lambda calls: [FunctionKind.SCALAR] * len(calls)

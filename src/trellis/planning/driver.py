@@ -21,12 +21,20 @@ from trellis.planning.rows.rewrite_rows import reads_segments
 from trellis.planning.rule import Firing
 from trellis.planning.rules import REWRITE_ROWS
 from trellis.planning.segments.plan import plan_segments
+from trellis.planning.streams import hints_for_streams, plan_stream
 
 __all__ = ["plan_query"]
 
 
 def plan_query(query: Query, source: Source, hints: Hints) -> Plan:
     """Plan a query for its input: rewrite it, bind it, and let the engine for its variables plan it."""
+    if source.watermark is None:
+        return _plan(query, source, hints)
+    plan = _plan(query, source, hints_for_streams(hints))
+    return plan_stream(plan, source.watermark, hints)
+
+
+def _plan(query: Query, source: Source, hints: Hints) -> Plan:
     rules = Firing(frozenset(hints.off))
     if query.kind is VariableKind.EVENT:
         bound, tests = bind_events(settle_functions(query, source), source)

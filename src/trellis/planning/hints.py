@@ -19,6 +19,7 @@ __all__ = ["Hints"]
 
 _PREFILTERS = ("auto", "always", "masks", "joins", "ranges")
 _SEARCHES = ("auto", "apart", "backtrack")
+_LATE = ("drop", "error", "column")
 _CHOICES = {
     "order": ("left", "right"),
     "join": ("merge", "probe"),
@@ -64,6 +65,14 @@ class Hints:
         `"auto"` reads a few rows and one column of a large input before planning, `"off"` never does. As a hint, a
         mapping with what is known: `rows`, and if there are any `partitions`, `span` of the order key, and the
         `shares` of the rows that variables have.
+    late : str
+        Of streams: what becomes of rows that come behind the watermark. `"drop"` counts them, `"error"` ends the query,
+        `"column"` gives them out in a column `late` beside the matches.
+    allow_unbounded : bool
+        Of streams: whether rows may be kept that no window lets go.
+    buckets : int
+        Of streams: over how many buckets keys are spread. Python is called for each of them, and each is stored as one
+        value. It is fixed with the checkpoint.
     """
 
     off: tuple[str, ...] = ()
@@ -77,6 +86,9 @@ class Hints:
     symbols: tuple[tuple[str, ...], ...] = ()
     slices: int | None = None
     statistics: str | RowStatistics = "auto"
+    late: str = "drop"
+    allow_unbounded: bool = False
+    buckets: int = 16
 
     def on(self, rule: str) -> bool:
         """Whether a rule may fire."""
@@ -102,6 +114,13 @@ class Hints:
         symbols = _symbols(values.pop("symbols", ()))
         statistics = _statistics(values.pop("statistics", "auto"))
         slices = values.pop("slices", "auto")
+        late = values.pop("late", "drop")
+        if late not in _LATE:
+            raise BindingError(f"The hint late must be one of {', '.join(_LATE)}.")
+        unbounded = values.pop("allow_unbounded", False)
+        if not isinstance(unbounded, bool):
+            raise BindingError("The hint allow_unbounded must be True or False.")
+        buckets = values.pop("buckets", Hints().buckets)
         if values:
             known = ", ".join(field.name for field in fields(Hints) if field.name != "choices")
             known = f"{known}, {', '.join(_CHOICES)}"
@@ -118,10 +137,12 @@ class Hints:
             ("step_budget", budget),
             ("chunk_rows", chunk),
             ("slices", 1 if slices == "auto" else slices),
+            ("buckets", buckets),
         ):
             if not isinstance(value, int) or isinstance(value, bool) or value < 1:
                 raise BindingError(f"The hint {name} must be a positive whole number.")
         assert isinstance(search, str) and isinstance(budget, int) and isinstance(chunk, int)
+        assert isinstance(buckets, int)
         return Hints(
             tuple(off),
             search,
@@ -134,6 +155,9 @@ class Hints:
             symbols,
             slices if isinstance(slices, int) else None,
             statistics,
+            str(late),
+            unbounded,
+            buckets,
         )
 
 

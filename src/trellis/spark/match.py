@@ -29,7 +29,7 @@ from trellis.kernels import opcodes as o
 from trellis.spark.counts import Counts
 from trellis.spark.slices import resolve
 
-__all__ = ["match_rows"]
+__all__ = ["match_rows", "output_schema"]
 
 
 def match_rows(task: MatchTask, prepared: DataFrame, counts: Counts | None = None) -> DataFrame:
@@ -40,7 +40,7 @@ def match_rows(task: MatchTask, prepared: DataFrame, counts: Counts | None = Non
     resolves = scan.slices is not None and scan.slices.resolve
     if resolves:
         scan = replace(scan, outputs=(*scan.outputs, *marks_of(scan)))
-    matched = prepared.mapInArrow(replace(task, scan=scan), _schema(scan, prepared.schema))
+    matched = prepared.mapInArrow(replace(task, scan=scan), output_schema(scan, prepared.schema))
     if resolves:
         matched = resolve(matched, scan)
     if counts is not None:
@@ -48,7 +48,8 @@ def match_rows(task: MatchTask, prepared: DataFrame, counts: Counts | None = Non
     return matched
 
 
-def _schema(scan: Scan, prepared: StructType) -> StructType:
+def output_schema(scan: Scan, prepared: StructType) -> StructType:
+    """The columns that a search gives, of prepared rows with these."""
     types = {field.name: field.dataType for field in prepared}
     fields = [StructField(name, _type(output, scan, types)) for name, output in scan.outputs]
     return StructType(fields or [StructField("__m0", LongType())])

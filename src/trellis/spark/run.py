@@ -11,6 +11,7 @@ from trellis.spark.finish import finish
 from trellis.spark.match import match_rows
 from trellis.spark.prepare import prepare
 from trellis.spark.session import Session
+from trellis.spark.stream import match_stream
 
 __all__ = ["run_plan"]
 
@@ -19,5 +20,7 @@ def run_plan(
     plan: Plan, frame: DataFrame, session: Session, task: MatchTask, counts: Counts | None = None
 ) -> DataFrame:
     """The result of a plan over its input; `counts` watches what goes in and out of the search."""
+    if plan.stream is not None:
+        return finish(plan, match_stream(plan, frame, session, task), session)
     matched = match_rows(task, prepare(plan, frame, session, counts), counts)
     return finish(plan, matched, session)

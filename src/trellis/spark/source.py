@@ -9,9 +9,9 @@ from pyspark.sql import DataFrame
 
 from trellis.analysis.schema import Schema
 from trellis.analysis.source import Source
-from trellis.errors import UnsupportedError
 from trellis.spark.session import Session
 from trellis.spark.statistics import survey_source
+from trellis.spark.stream import watermark_of
 
 __all__ = ["source_of"]
 
@@ -23,10 +23,6 @@ def source_of(
 
     `functions` are the registered functions of segments, `qualifier` is what may stand before columns in keys.
     """
-    if frame.isStreaming:
-        raise UnsupportedError(
-            "Streams are not supported yet.", cure="Use foreachBatch, or a DataFrame that is not a stream."
-        )
     conf = session.spark.conf
     columns = tuple((field.name, field.dataType.simpleString()) for field in frame.schema)
     return Source(
@@ -36,6 +32,7 @@ def source_of(
         parameters=session.args,
         constant=session.constant,
         survey=partial(survey_source, frame, session),
+        watermark=watermark_of(frame) if frame.isStreaming else None,
         is_registered=session.is_registered,
         is_function=session.spark.catalog.functionExists,
         functions=functions,

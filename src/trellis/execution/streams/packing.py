@@ -15,7 +15,8 @@ import pyarrow as pa
 
 __all__ = ["BUCKET", "ROWS", "Pack", "pack_table", "unpack_rows", "unpack_table"]
 
-BUCKET, ROWS = "__bucket", "__rows"
+# pandas renames what begins with an underscore.
+BUCKET, ROWS = "bucket", "packed"
 _OPTIONS = pa.ipc.IpcWriteOptions(compression="lz4")
 
 

@@ -12,12 +12,12 @@ given out once, when it is decided.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 
+from trellis.algebra.plan import StreamSpec
 from trellis.execution.chunks import Chunk
 from trellis.execution.loading import is_known, sortable
 from trellis.execution.open_series import NEVER, OpenSeries, remembers_matches, remembers_start
@@ -40,14 +40,10 @@ class Stepped:
 
 
 class StreamSearch:
-    """The search of a plan, over rows that come in several steps.
+    """The search of a plan, over rows that come in several steps."""
 
-    `time` is the column of event times, `sorted_by` the order within a series: columns, whether they fall, whether
-    NULLs come first.
-    """
-
-    def __init__(self, task: MatchTask, time: str, sorted_by: Sequence[tuple[str, bool, bool]]) -> None:
-        self.time, self.sorted_by = time, tuple(sorted_by)
+    def __init__(self, task: MatchTask, spec: StreamSpec) -> None:
+        self.spec = spec
         self.matcher = task.matcher()
         self.remembers_matches = remembers_matches(task.scan)
         self.remembers_start = remembers_start(task.scan)
@@ -76,13 +72,13 @@ class StreamSearch:
 
     def times(self, table: pa.Table) -> Ints:
         """The event times; those of rows without one lie before everything."""
-        column = table.column(self.time).combine_chunks()
+        column = table.column(self.spec.time).combine_chunks()
         times: Ints = np.where(is_known(column), sortable(column), -NEVER)
         return times
 
     def _in_order(self, bucket: Bucket, ready: pa.Table, owners: Ints) -> Chunk:
         """The rows kept of each series, then its new ones in their order."""
-        new = sort_rows(ready, owners, self.sorted_by)
+        new = sort_rows(ready, owners, self.spec.sorted_by)
         kept = np.repeat(np.arange(len(bucket.lengths)), bucket.lengths)
         series = np.concatenate([kept, owners[new]])
         rows = np.concatenate([np.arange(len(kept)), new + len(kept)])[np.argsort(series, kind="stable")]
@@ -101,9 +97,12 @@ class StreamSearch:
             alive[:] = True
         if self.remembers_matches:
             alive |= series.matches > 0
-        return Bucket(
-            bucket.keys.filter(pa.array(alive)), series.take(alive), lengths[alive], due[alive], rows, bucket.waiting
-        )
+        return Bucket(_some(bucket.keys, alive), series.take(alive), lengths[alive], due[alive], rows, bucket.waiting)
+
+
+def _some(keys: pa.Table, chosen: Bools) -> pa.Table:
+    """Some of the keys; a table without columns has no rows to choose from."""
+    return keys.filter(pa.array(chosen)) if keys.num_columns else keys
 
 
 def _split(table: pa.Table, chosen: Bools) -> tuple[pa.Table, pa.Table]:
@@ -123,7 +122,7 @@ def _with_series(bucket: Bucket, ready: pa.Table, owners: Ints, count: int) -> B
     firsts = np.sort(firsts[owners[firsts] >= known])
     none = np.zeros(count - known, np.int64)
     return Bucket(
-        pa.concat_tables([bucket.keys, ready.select(bucket.keys.column_names).take(pa.array(firsts))]),
+        pa.concat_tables([bucket.keys, ready.take(pa.array(firsts)).select(bucket.keys.column_names)]),
         bucket.series.joined(OpenSeries.new(count - known)),
         np.append(bucket.lengths, none),
         np.append(bucket.due, none + NEVER),
@@ -137,7 +136,7 @@ def _split_series(bucket: Bucket, chosen: Bools) -> tuple[Bucket, Bucket]:
     rows = np.repeat(chosen, bucket.lengths)
     first, second = (
         Bucket(
-            bucket.keys.filter(pa.array(which)),
+            _some(bucket.keys, which),
             bucket.series.take(which),
             bucket.lengths[which],
             bucket.due[which],

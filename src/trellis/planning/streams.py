@@ -1,0 +1,110 @@
+"""Plans for streams: what they cannot do, what bounds their state, and the order in which rows are searched."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from trellis.algebra import expression as e
+from trellis.algebra.automaton import AutomatonScan, Instruction, Op
+from trellis.algebra.event_scan import EventScan
+from trellis.algebra.plan import Plan, StreamSpec
+from trellis.algebra.segments import SegmentScan
+from trellis.errors import BindingError, UnsupportedError, assert_never
+from trellis.planning.hints import Hints
+
+__all__ = ["hints_for_streams", "plan_stream"]
+
+# What looks at all rows before the match, or at whole series.
+_NOT_ON_STREAMS = ("prefilter", "slices", "neighbour_columns", "pair_slots", "spread_labels", "skip_search")
+
+
+def hints_for_streams(hints: Hints) -> Hints:
+    """Hints with the rules off that need all rows."""
+    return replace(hints, off=(*hints.off, *_NOT_ON_STREAMS), statistics="off")
+
+
+def plan_stream(plan: Plan, watermark: str, hints: Hints) -> Plan:
+    """The plan as one for a stream that a watermark follows."""
+    keys = len(plan.scan.keys)
+    # The order asked for, and the hash that breaks ties; rows that still are equal are interchangeable.
+    sorted_by = plan.sorted_by[keys : keys + len(plan.order_keys) + 1]
+    _check_order(plan, watermark)
+    _check_search(plan)
+    if not hints.allow_unbounded:
+        _check_bounds(plan, watermark)
+    columns = tuple(dict.fromkeys((*plan.shipped, *(name for name, _, _ in sorted_by))))
+    spec = StreamSpec(sorted_by[0][0], sorted_by, columns, hints.buckets, hints.late)
+    return replace(plan, stream=spec)
+
+
+def _check_order(plan: Plan, watermark: str) -> None:
+    """Rows must be searched in the order of time: that is how they become complete."""
+    first = plan.order_keys[0] if plan.order_keys else None
+    cure = f"Write ORDER BY {watermark} first, ascending; other keys may follow."
+    if not (isinstance(first, e.Column) and first.path == (watermark,)):
+        raise BindingError(
+            f"On a stream rows are searched in the order of their event time, {watermark}.",
+            cure=cure,
+            span=None if first is None else first.span,
+        )
+    if plan.sorted_by[len(plan.scan.keys)][1]:
+        raise BindingError("On a stream time cannot run backwards.", cure=cure, span=first.span)
+
+
+def _check_search(plan: Plan) -> None:
+    scan = plan.scan
+    if plan.grouped:
+        names = ", ".join(text for group in plan.grouped for text in group.texts)
+        raise UnsupportedError(
+            f"Spark would have to group the rows of each match to compute {names}: it cannot on a stream.",
+            cure="Leave it out, or give out the rows of matches and compute it in foreachBatch.",
+        )
+    if isinstance(scan, AutomatonScan) and any(step.op is Op.ANCHOR_END for step in scan.instructions):
+        raise UnsupportedError("A stream has no last row, so `$` never holds.", cure="Leave it out, or use WITHIN.")
+    if isinstance(scan, AutomatonScan) and scan.others:
+        raise UnsupportedError(
+            "Several patterns in one query cannot be searched while rows still come.",
+            cure="Ask for each of them in a query of its own.",
+        )
+
+
+def _check_bounds(plan: Plan, watermark: str) -> None:
+    """Something must let go of rows, or the state of the stream grows for ever."""
+    scan = plan.scan
+    match scan:
+        case AutomatonScan():
+            bounded = scan.within is not None or not _repeats(scan.instructions)
+        case EventScan():
+            bounded = scan.within is not None or scan.most_events > 0
+        case SegmentScan():
+            window = scan.tree.window
+            bounded = window.most is not None or any(time.most is not None for time in window.times)
+        case _:
+            assert_never(scan)
+    if bounded:
+        return
+    cure = "Bound the matches with a window(...) around the pattern" if isinstance(scan, SegmentScan) else "Add WITHIN"
+    raise UnsupportedError(
+        "Nothing bounds how long a match may be, so a stream would have to keep its rows for ever.",
+        cure=f"{cure}, or insist with hints={{'allow_unbounded': True}}.",
+    )
+
+
+def _repeats(code: tuple[Instruction, ...]) -> bool:
+    """Whether the automaton has a cycle, so that matches may be of any length."""
+    done: set[int] = set()
+    pending, path = [(0, False)], set[int]()
+    while pending:
+        at, left = pending.pop()
+        if left:
+            path.discard(at)
+            done.add(at)
+            continue
+        if at in path:
+            return True
+        if at in done:
+            continue
+        path.add(at)
+        pending.append((at, True))
+        pending += [(target, False) for target in (code[at].x, code[at].y) if target >= 0]
+    return False

@@ -1,0 +1,64 @@
+"""However a stream is cut into micro-batches, in whatever order rows come within the watermark: the batch result."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numba
+from hypothesis import assume, event, given, settings
+from hypothesis import strategies as st
+from hypothesis.strategies import DataObject
+
+import local
+from naive import NaiveQuery
+from properties.render import render_clause
+from properties.strategies import cases
+from properties.test_matcher import _SCHEMA
+from streams import FAR, run_stream
+from trellis.errors import DataError, UnsupportedError
+
+Case = tuple[list[dict[str, Any]], list[str], NaiveQuery]
+
+
+def arrivals(times: list[int], data: DataObject) -> tuple[list[list[int]], int]:
+    """Micro-batches of rows, none of which is late, and the delay of the watermark."""
+    noise = data.draw(st.lists(st.integers(0, 3), min_size=len(times), max_size=len(times)))
+    order = sorted(range(len(times)), key=lambda number: times[number] + noise[number])
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(times)), max_size=6)))
+    batches = [order[begin:end] for begin, end in zip([0, *cuts], [*cuts, len(order)], strict=True)]
+    greatest, needed = -FAR, 0
+    for batch in batches:
+        needed = max([needed, *(greatest - times[number] for number in batch)])
+        greatest = max([greatest, *(times[number] for number in batch)])
+    return batches, needed + data.draw(st.sampled_from((0, 0, 1, 5)))
+
+
+def on_a_stream(case: Case) -> tuple[list[dict[str, Any]], str]:
+    """A query in the order of time, over rows that have one."""
+    rows, _, query = case
+    others = tuple(key for key in query.order_by if key[0] != "t")
+    clause = render_clause(replace(query, order_by=(("t", False, True), *others)))
+    return [row for row in rows if row["t"] is not None], clause
+
+
+more = settings(max_examples=settings().max_examples * (1 if numba.config.DISABLE_JIT else 4))
+
+
+@more
+@given(case=st.one_of(cases(), cases(row_local=True)), data=st.data())
+def test_row_patterns(case: Case, data: DataObject) -> None:
+    rows, clause = on_a_stream(case)
+    assume(rows)
+    try:
+        plan = local.plan_clause(clause, _SCHEMA, watermark="t", allow_unbounded=True)
+        expected = local.run(clause, rows, _SCHEMA)
+    except (UnsupportedError, DataError):
+        assume(False)
+    table = local.sorted_rows(plan, rows, _SCHEMA)
+    times = table.column(plan.stream.time).to_pylist()
+    batches, delay = arrivals(times, data)
+    stream = run_stream(plan, table, batches, times, delay)
+    assert stream.late == 0
+    event("found before the end" if stream.found else "no match")
+    assert sorted(map(repr, stream.found)) == sorted(map(repr, expected))
