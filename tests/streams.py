@@ -23,20 +23,22 @@ class Stream:
 
     def __init__(self, plan: Plan, rows: pa.Table) -> None:
         assert plan.stream is not None
+        self.spec = plan.stream
+        rows = rows.select([name for name, _ in self.spec.columns])
         self.plan, self.rows = plan, rows
-        self.search = StreamSearch(MatchTask(plan.scan, choose=choose_tree), plan.stream)
-        self.stored = Bucket.empty(rows.schema, plan.scan.keys).to_bytes()
+        self.search = StreamSearch(MatchTask(plan.scan, choose=choose_tree), self.spec)
+        self.stored = Bucket.empty(rows.schema, plan.scan.keys).to_bytes(self.spec)
         self.found: list[dict[str, Any]] = []
         self.late = 0
 
     @property
     def bucket(self) -> Bucket:
-        return Bucket.from_bytes(self.stored)
+        return Bucket.from_bytes(self.stored, self.spec)
 
     def give(self, numbers: Sequence[int], watermark: int, *, final: bool = False) -> Stepped:
         """A micro-batch of some of the rows."""
         stepped = self.search.step(self.bucket, self.rows.take(pa.array(numbers, pa.int64())), watermark, final=final)
-        self.stored = stepped.bucket.to_bytes()
+        self.stored = stepped.bucket.to_bytes(self.spec)
         self.late += stepped.late.num_rows
         rows = [row for batch in stepped.outputs for row in batch.to_pylist()]
         self.found += [{name: local.evaluate(value, row) for name, value in self.plan.finished} for row in rows]

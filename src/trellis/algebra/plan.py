@@ -81,15 +81,18 @@ class StreamSpec:
     """How rows that keep coming are searched.
 
     `time` is the column of event times, which a watermark follows; `sorted_by` the order within a series (column,
-    descending, nulls first), and `columns` what is kept of a row. Keys are spread over so many `buckets`. `late` says
-    what becomes of rows that come behind the watermark: `drop`, `error` or `column`.
+    descending, nulls first), and `columns` what is kept of a row: names, and what they are. Keys are spread over so
+    many `buckets`. `late` says what becomes of rows that come behind the watermark: `drop`, `error` or `column`.
+
+    `query` is the text of the query without its measures: what has kept rows for another one is of no use.
     """
 
     time: str
     sorted_by: tuple[tuple[str, bool, bool], ...]
-    columns: tuple[str, ...]
+    columns: tuple[tuple[str, str], ...]
     buckets: int
     late: str
+    query: str
 
 
 ROW = "__row"

@@ -31,7 +31,7 @@ def plan_query(query: Query, source: Source, hints: Hints) -> Plan:
     if source.watermark is None:
         return _plan(query, source, hints)
     plan = _plan(query, source, hints_for_streams(hints))
-    return plan_stream(plan, source.watermark, hints)
+    return plan_stream(plan, query, source, hints)
 
 
 def _plan(query: Query, source: Source, hints: Hints) -> Plan:

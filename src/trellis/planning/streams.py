@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from hashlib import sha256
 
 from trellis.algebra import expression as e
 from trellis.algebra.automaton import AutomatonScan, Instruction, Op
 from trellis.algebra.event_scan import EventScan
 from trellis.algebra.plan import Plan, StreamSpec
+from trellis.algebra.query import Query
 from trellis.algebra.segments import SegmentScan
+from trellis.analysis.source import Source
 from trellis.errors import BindingError, UnsupportedError, assert_never
 from trellis.planning.hints import Hints
 
@@ -23,8 +26,10 @@ def hints_for_streams(hints: Hints) -> Hints:
     return replace(hints, off=(*hints.off, *_NOT_ON_STREAMS), statistics="off")
 
 
-def plan_stream(plan: Plan, watermark: str, hints: Hints) -> Plan:
+def plan_stream(plan: Plan, query: Query, source: Source, hints: Hints) -> Plan:
     """The plan as one for a stream that a watermark follows."""
+    watermark = source.watermark
+    assert watermark is not None
     keys = len(plan.scan.keys)
     # The order asked for, and the hash that breaks ties; rows that still are equal are interchangeable.
     sorted_by = plan.sorted_by[keys : keys + len(plan.order_keys) + 1]
@@ -32,9 +37,18 @@ def plan_stream(plan: Plan, watermark: str, hints: Hints) -> Plan:
     _check_search(plan)
     if not hints.allow_unbounded:
         _check_bounds(plan, watermark)
-    columns = tuple(dict.fromkeys((*plan.shipped, *(name for name, _, _ in sorted_by))))
-    spec = StreamSpec(sorted_by[0][0], sorted_by, columns, hints.buckets, hints.late)
-    return replace(plan, stream=spec)
+    projected = dict(plan.projected)
+    names = dict.fromkeys((*plan.shipped, *(name for name, _, _ in sorted_by)))
+    columns = tuple((name, str(projected[name])) for name in names)
+    text = _text(query, source, hints)
+    return replace(plan, stream=StreamSpec(sorted_by[0][0], sorted_by, columns, hints.buckets, hints.late, text))
+
+
+def _text(query: Query, source: Source, hints: Hints) -> str:
+    """What must not change while a stream is stopped. Parameters are hashed: nobody needs to read them there."""
+    values = sorted((name, repr(value)) for name, value in source.parameters.items())
+    given = [f"with parameters {sha256(repr(values).encode()).hexdigest()[:16]}"] if values else []
+    return "\n".join([str(replace(query, measures=())), *given, f"in {hints.buckets} buckets"])
 
 
 def _check_order(plan: Plan, watermark: str) -> None:

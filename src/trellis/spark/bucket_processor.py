@@ -53,7 +53,9 @@ class BucketProcessor(StatefulProcessor):
         stored, timer = (self.stored.get() if self.stored.exists() else None) or (None, None)
         if stored is None and new is None:
             return
-        bucket = Bucket.empty(new.schema, self.task.scan.keys) if stored is None else Bucket.from_bytes(stored)
+        bucket = (
+            Bucket.empty(new.schema, self.task.scan.keys) if stored is None else Bucket.from_bytes(stored, self.spec)
+        )
         schema = bucket.kept.schema
         new = schema.empty_table() if new is None else new.cast(schema)
         stepped = self.search.step(bucket, new, _watermark(timer_values))
@@ -74,7 +76,7 @@ class BucketProcessor(StatefulProcessor):
         if bucket.is_empty:
             self.stored.clear()
             return 0
-        data = bucket.to_bytes()
+        data = bucket.to_bytes(self.spec)
         self.stored.update((data, wanted))
         return len(data)
 

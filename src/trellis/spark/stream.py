@@ -44,7 +44,7 @@ def match_stream(plan: Plan, frame: DataFrame, session: Session, task: MatchTask
     from trellis.spark.bucket_processor import COUNTS, FOUND, BucketProcessor
 
     _check_store(session)
-    rows = project_input(plan, frame, session).select(*spec.columns)
+    rows = project_input(plan, frame, session).select(*(name for name, _ in spec.columns))
     keys = [F.col(name) for name in plan.scan.keys]
     bucket = F.pmod(F.xxhash64(*keys), F.lit(spec.buckets)) if keys else F.lit(0)
     packed = rows.withColumn(BUCKET, bucket.cast("int")).mapInArrow(Pack(), f"{BUCKET} int, {ROWS} binary")

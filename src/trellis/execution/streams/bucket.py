@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+from trellis.algebra.plan import StreamSpec
 from trellis.errors import UnsupportedError
 from trellis.execution.open_series import NEVER, OpenSeries
 from trellis.execution.streams.packing import pack_table, unpack_table
@@ -18,7 +20,6 @@ __all__ = ["FORMAT", "Bucket"]
 FORMAT = 1
 """The form in which buckets are stored. A release that changes it still reads what earlier ones wrote."""
 
-_HEAD = b"trellis"
 _NUMBERS = ("length", *OpenSeries._fields, "due")
 
 
@@ -73,31 +74,59 @@ class Bucket:
         least = min(int(self.due.min(initial=NEVER)), int(time.min(initial=NEVER)))
         return None if least == NEVER else least
 
-    def to_bytes(self) -> bytes:
-        """The bucket as bytes: the numbers and keys of the series, then their rows, then those that wait."""
+    def to_bytes(self, spec: StreamSpec) -> bytes:
+        """The bucket as bytes: a line of JSON, then the series with their numbers and keys, then rows.
+
+        Columns are stored by what they are; their names mean something in a plan only.
+        """
         numbers = (self.lengths, *self.series, self.due)
         names = [*_NUMBERS, *(f"key {name}" for name in self.keys.column_names)]
         series = pa.table([*(pa.array(column) for column in numbers), *self.keys.columns], names=names)
         rows = pa.concat_tables([self.kept, self.waiting])
         parts = [pack_table(series), pack_table(rows)]
-        head = {"format": FORMAT, "waiting": self.waiting.num_rows, "parts": [len(part) for part in parts]}
-        return b"".join([_HEAD, json.dumps(head).encode(), b"\n", *parts])
+        head = {
+            "format": FORMAT,
+            "query": spec.query,
+            "columns": dict(spec.columns),
+            "waiting": self.waiting.num_rows,
+            "parts": [len(part) for part in parts],
+        }
+        return b"".join([json.dumps(head).encode(), b"\n", *parts])
 
     @staticmethod
-    def from_bytes(data: bytes) -> Bucket:
-        """The bucket that `to_bytes` was called on."""
+    def from_bytes(data: bytes, spec: StreamSpec) -> Bucket:
+        """The bucket that `to_bytes` was called on, for a query that may have other measures."""
         line = data.index(b"\n")
-        head = json.loads(data[len(_HEAD) : line])
-        if head["format"] != FORMAT:
-            raise UnsupportedError(
-                f"The state of this stream has the format {head['format']}; this release knows {FORMAT}.",
-                cure="Use the release of Trellis that wrote it, or a newer one, or begin with a new checkpoint.",
-            )
-        first, second = head["parts"]
-        series = unpack_table(data[line + 1 : line + 1 + first])
-        rows = unpack_table(data[line + 1 + first : line + 1 + first + second])
+        head = json.loads(data[:line])
+        _check(head, spec)
+        first = line + 1 + head["parts"][0]
+        series, rows = unpack_table(data[line + 1 : first]), unpack_table(data[first:])
         lengths, *numbers, due = (series.column(name).to_numpy().copy() for name in _NUMBERS)
+        stored = {text: name for name, text in head["columns"].items()}
+        names = {name: stored[text] for name, text in spec.columns}
+        renamed = {old: name for name, old in names.items()}
         keys = series.select([name for name in series.column_names if name.startswith("key ")])
-        keys = keys.rename_columns([name[len("key ") :] for name in keys.column_names])
+        keys = keys.rename_columns([renamed[name.removeprefix("key ")] for name in keys.column_names])
+        rows = rows.select(list(names.values())).rename_columns(list(names))
         kept = rows.num_rows - head["waiting"]
         return Bucket(keys, OpenSeries(*numbers), lengths, due, rows.slice(0, kept), rows.slice(kept))
+
+
+def _check(head: dict[str, Any], spec: StreamSpec) -> None:
+    """Refuse what was stored in another form, or for another query."""
+    if head["format"] != FORMAT:
+        raise UnsupportedError(
+            f"The state of this stream has the format {head['format']}; this release of Trellis knows {FORMAT}.",
+            cure="Use the release that wrote it, or a newer one, or begin with a new checkpoint.",
+        )
+    if head["query"] != spec.query:
+        raise UnsupportedError(
+            f"The checkpoint belongs to another query. It was\n{head['query']}\nand now is\n{spec.query}",
+            cure="Only measures may change. Run the query that it belongs to, or begin with a new checkpoint.",
+        )
+    missing = sorted({text for _, text in spec.columns} - set(head["columns"].values()))
+    if missing:
+        raise UnsupportedError(
+            f"The measures read {', '.join(missing)}, which the checkpoint has not kept.",
+            cure="Leave it out, or begin with a new checkpoint.",
+        )
