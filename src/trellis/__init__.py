@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         sase,
         sql,
         sqlts,
+        stream_progress,
     )
     from trellis.execution.warmup import warmup
     from trellis.plots import plot
@@ -38,6 +39,7 @@ __all__ = [
     "segment_function",
     "sql",
     "sqlts",
+    "stream_progress",
     "warmup",
 ]
 
@@ -54,6 +56,7 @@ _HOMES = {
     "segment_function": "trellis.segment_functions",
     "sql": "trellis.api",
     "sqlts": "trellis.api",
+    "stream_progress": "trellis.api",
     "warmup": "trellis.execution.warmup",
 }
 

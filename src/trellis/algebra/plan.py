@@ -11,7 +11,7 @@ from trellis.algebra.expression import Aggregate, Expression
 from trellis.algebra.prefilter import BeforeMatch
 from trellis.algebra.segments import SegmentScan
 
-__all__ = ["ROW", "Fired", "GroupedRows", "NeighbourPlan", "PairPlan", "Plan", "Scan", "StreamSpec"]
+__all__ = ["LATE", "ROW", "Fired", "GroupedRows", "NeighbourPlan", "PairPlan", "Plan", "Scan", "StreamSpec"]
 
 Scan: TypeAlias = AutomatonScan | SegmentScan | EventScan
 """The search of a plan: what workers do with sorted rows."""
@@ -94,6 +94,9 @@ class StreamSpec:
     late: str
     query: str
 
+
+LATE = "__late"
+"""The name of the struct that holds a row of the input that came too late."""
 
 ROW = "__row"
 """The name of the struct that holds a row of a match."""

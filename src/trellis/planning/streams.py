@@ -8,7 +8,7 @@ from hashlib import sha256
 from trellis.algebra import expression as e
 from trellis.algebra.automaton import AutomatonScan, Instruction, Op
 from trellis.algebra.event_scan import EventScan
-from trellis.algebra.plan import Plan, StreamSpec
+from trellis.algebra.plan import LATE, Plan, StreamSpec
 from trellis.algebra.query import Query
 from trellis.algebra.segments import SegmentScan
 from trellis.analysis.source import Source
@@ -18,7 +18,7 @@ from trellis.planning.hints import Hints
 __all__ = ["hints_for_streams", "plan_stream"]
 
 # What looks at all rows before the match, or at whole series.
-_NOT_ON_STREAMS = ("prefilter", "slices", "neighbour_columns", "pair_slots", "spread_labels", "skip_search")
+_NOT_ON_STREAMS = ("prefilter", "slices", "neighbour_columns", "pair_slots", "skip_search")
 
 
 def hints_for_streams(hints: Hints) -> Hints:
@@ -41,7 +41,19 @@ def plan_stream(plan: Plan, query: Query, source: Source, hints: Hints) -> Plan:
     names = dict.fromkeys((*plan.shipped, *(name for name, _, _ in sorted_by)))
     columns = tuple((name, str(projected[name])) for name in names)
     text = _text(query, source, hints)
-    return replace(plan, stream=StreamSpec(sorted_by[0][0], sorted_by, columns, hints.buckets, hints.late, text))
+    spec = StreamSpec(sorted_by[0][0], sorted_by, columns, hints.buckets, hints.late, text)
+    return _with_late_rows(replace(plan, stream=spec), source) if hints.late == "column" else replace(plan, stream=spec)
+
+
+def _with_late_rows(plan: Plan, source: Source) -> Plan:
+    """The plan with a column for rows of the input that come too late; nothing else is known of them."""
+    if any(name.lower() == "late" for name, _ in plan.finished):
+        raise BindingError("The result has a column late already.", cure="Give it another name.")
+    row = e.Call("struct", tuple(e.Column((name,)) for name, _ in source.schema.columns))
+    late = e.Column((LATE,))
+    on_time = e.Operator("IS NULL", (late,))
+    finished = ((name, e.Case(((on_time, value),))) for name, value in plan.finished)
+    return replace(plan, projected=(*plan.projected, (LATE, row)), finished=(*finished, ("late", late)))
 
 
 def _text(query: Query, source: Source, hints: Hints) -> str:

@@ -9,7 +9,7 @@ import pandas as pd
 import pyarrow as pa
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
-from trellis.algebra.plan import StreamSpec
+from trellis.algebra.plan import LATE, StreamSpec
 from trellis.execution.open_series import EVER
 from trellis.execution.streams.bucket import Bucket
 from trellis.execution.streams.packing import ROWS, pack_table, unpack_table
@@ -53,14 +53,16 @@ class BucketProcessor(StatefulProcessor):
         stored, timer = (self.stored.get() if self.stored.exists() else None) or (None, None)
         if stored is None and new is None:
             return
-        bucket = (
-            Bucket.empty(new.schema, self.task.scan.keys) if stored is None else Bucket.from_bytes(stored, self.spec)
-        )
-        schema = bucket.kept.schema
-        new = schema.empty_table() if new is None else new.cast(schema)
+        if stored is None:
+            names = [name for name, _ in self.spec.columns]
+            bucket = Bucket.empty(new.select(names).schema, self.task.scan.keys)
+        else:
+            bucket = Bucket.from_bytes(stored, self.spec)
+        if new is None:
+            new = bucket.kept.schema.empty_table()
         stepped = self.search.step(bucket, new, _watermark(timer_values))
         size = self._store(stepped.bucket, timer)
-        yield _found(stepped, size)
+        yield _found(stepped, self.spec, size)
 
     def _store(self, bucket: Bucket, timer: int | None) -> int:
         """Store a bucket, and ask to be called when its time has come; how many bytes it has."""
@@ -87,8 +89,13 @@ def _watermark(timer_values: Any) -> int:
     return millis * 1000 if millis else EVER
 
 
-def _found(stepped: Stepped, size: int) -> pd.DataFrame:
+def _found(stepped: Stepped, spec: StreamSpec, size: int) -> pd.DataFrame:
+    """What a step gives, a row for all counts; matches and late rows are packed apart."""
     bucket = stepped.bucket
     counts = (stepped.late.num_rows, stepped.matches, len(bucket.lengths), bucket.rows, size)
-    rows = pack_table(pa.Table.from_batches(stepped.outputs)) if stepped.outputs else None
-    return pd.DataFrame([(rows, *counts)], columns=[ROWS, *COUNTS])
+    tables = [pa.Table.from_batches(stepped.outputs)] if stepped.outputs else []
+    if spec.late == "column" and stepped.late.num_rows:
+        tables.append(stepped.late.select([LATE]))
+    rows: list[tuple[Any, ...]] = [(None, *counts)]
+    rows += [(pack_table(table), *[0] * len(counts)) for table in tables]
+    return pd.DataFrame(rows, columns=[ROWS, *COUNTS])

@@ -10,16 +10,20 @@ from uuid import uuid4
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
+from pyspark.sql.types import StructField, StructType
 
-from trellis.algebra.plan import Plan
+from trellis.algebra.plan import LATE, Plan
 from trellis.errors import BindingError, UnsupportedError
-from trellis.execution.streams.packing import BUCKET, ROWS, Pack, unpack_rows
+from trellis.execution.streams.packing import BUCKET, ROWS, Pack, Unpack
 from trellis.execution.task import MatchTask
 from trellis.spark.match import output_schema
 from trellis.spark.prepare import project_input
 from trellis.spark.session import Session
 
-__all__ = ["match_stream", "watermark_of"]
+__all__ = ["OBSERVED", "match_stream", "watermark_of"]
+
+OBSERVED = "trellis"
+"""How the names of the metrics begin that Spark observes."""
 
 _DELAY = "spark.watermarkDelayMs"
 _PROVIDER = "spark.sql.streaming.stateStore.providerClass"
@@ -44,13 +48,18 @@ def match_stream(plan: Plan, frame: DataFrame, session: Session, task: MatchTask
     from trellis.spark.bucket_processor import COUNTS, FOUND, BucketProcessor
 
     _check_store(session)
-    rows = project_input(plan, frame, session).select(*(name for name, _ in spec.columns))
+    names = [name for name, _ in spec.columns]
+    rows = project_input(plan, frame, session).select(*names, *([LATE] if spec.late == "column" else []))
     keys = [F.col(name) for name in plan.scan.keys]
     bucket = F.pmod(F.xxhash64(*keys), F.lit(spec.buckets)) if keys else F.lit(0)
     packed = rows.withColumn(BUCKET, bucket.cast("int")).mapInArrow(Pack(), f"{BUCKET} int, {ROWS} binary")
     found = packed.groupBy(BUCKET).transformWithStateInPandas(BucketProcessor(task, spec), FOUND, "Append", "EventTime")
-    counted = found.observe(f"trellis {uuid4()}", *(F.sum(name).alias(name) for name in COUNTS))
-    return counted.select(ROWS).mapInArrow(unpack_rows, output_schema(plan.scan, rows.schema))
+    counted = found.observe(f"{OBSERVED} {uuid4()}", *(F.sum(name).alias(name) for name in COUNTS))
+    late = [StructField(LATE, field.dataType) for field in rows.schema if field.name == LATE]
+    outputs = StructType([*output_schema(plan.scan, rows.schema), *late])
+    # An empty DataFrame tells how Spark writes these types for Arrow.
+    types = session.spark.createDataFrame([], outputs).toArrow().schema
+    return counted.where(F.col(ROWS).isNotNull()).select(ROWS).mapInArrow(Unpack(types), outputs)
 
 
 def _check_store(session: Session) -> None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-__all__ = ["BUCKET", "ROWS", "Pack", "pack_table", "unpack_rows", "unpack_table"]
+__all__ = ["BUCKET", "ROWS", "Pack", "Unpack", "pack_table", "unpack_table"]
 
 # pandas renames what begins with an underscore.
 BUCKET, ROWS = "bucket", "packed"
@@ -70,9 +70,21 @@ def _packed(batches: list[pa.RecordBatch]) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays([numbers, pa.array(packed, pa.binary())], [BUCKET, ROWS])
 
 
-def unpack_rows(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """The function of `mapInArrow` behind the search: packed rows in, rows out."""
-    for batch in batches:
-        for packed in batch.column(ROWS).to_pylist():
-            if packed is not None:
-                yield from unpack_table(packed).to_batches()
+@dataclass(frozen=True, slots=True)
+class Unpack:
+    """The function of `mapInArrow` behind the search: packed rows in, rows out; columns that they lack are NULL."""
+
+    schema: pa.Schema
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Packed rows in, rows out."""
+        for batch in batches:
+            for packed in batch.column(ROWS).to_pylist():
+                yield from self._whole(unpack_table(packed)).to_batches()
+
+    def _whole(self, table: pa.Table) -> pa.Table:
+        columns = [
+            table.column(field.name) if field.name in table.column_names else pa.nulls(table.num_rows, field.type)
+            for field in self.schema
+        ]
+        return pa.table(columns, names=self.schema.names)

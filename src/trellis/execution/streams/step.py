@@ -18,6 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 from trellis.algebra.plan import StreamSpec
+from trellis.errors import DataError
 from trellis.execution.chunks import Chunk
 from trellis.execution.loading import is_known, sortable
 from trellis.execution.open_series import NEVER, OpenSeries, remembers_matches, remembers_start
@@ -51,6 +52,10 @@ class StreamSearch:
     def step(self, bucket: Bucket, new: pa.Table, watermark: int, *, final: bool = False) -> Stepped:
         """Take new rows, and search those that are complete. If `final`, there are no rows to come."""
         late, on_time = _split(new, self.times(new) < watermark)
+        if late.num_rows and self.spec.late == "error":
+            raise self._too_late(late, watermark)
+        # Between two runs the zone of the session, and with it the type of times, may have changed.
+        on_time = on_time.select(bucket.waiting.column_names).cast(bucket.waiting.schema)
         waiting = pa.concat_tables([bucket.waiting, on_time])
         ready, waiting = _split(waiting, (self.times(waiting) < watermark) | final)
         owners = number_keys(bucket.keys, ready)
@@ -75,6 +80,14 @@ class StreamSearch:
         column = table.column(self.spec.time).combine_chunks()
         times: Ints = np.where(is_known(column), sortable(column), -NEVER)
         return times
+
+    def _too_late(self, late: pa.Table, watermark: int) -> DataError:
+        behind = (watermark - self.times(late)) / 1e6
+        first = late.column(self.spec.time)[0].as_py()
+        return DataError(
+            f"{late.num_rows} rows have no time, or are up to {behind.max():g} s behind the watermark ({first}).",
+            cure="Give the watermark a longer delay, or drop such rows with the hint late.",
+        )
 
     def _in_order(self, bucket: Bucket, ready: pa.Table, owners: Ints) -> Chunk:
         """The rows kept of each series, then its new ones in their order."""

@@ -36,6 +36,7 @@ def describe_plan(query: Query, plan: Plan, tree: Sequence[str] = ()) -> str:
         ("Prefilter", describe_prefilter(plan.before)),
         ("Logical tree", segments.logical_tree(plan.scan.tree) if isinstance(plan.scan, SegmentScan) else []),
         ("Chosen tree", list(tree)),
+        ("Stream", _stream(plan)),
         ("Plan", _steps(plan)),
     ]
     return "\n\n".join("\n".join([f"== {title} ==", *lines]) for title, lines in sections if lines)
@@ -43,6 +44,23 @@ def describe_plan(query: Query, plan: Plan, tree: Sequence[str] = ()) -> str:
 
 def _rules(plan: Plan) -> list[str]:
     return [f"{fired}{f' ({fired.seconds:.1f} s)' if fired.seconds > _SLOW_RULE else ''}" for fired in plan.rules]
+
+
+_LATE = {"drop": "are dropped and counted", "error": "end the query", "column": "are given out in the column late"}
+
+
+def _stream(plan: Plan) -> list[str]:
+    """How rows that keep coming are searched."""
+    spec = plan.stream
+    if spec is None:
+        return []
+    names = dict(spec.columns)
+    return [
+        f"rows are searched in the order of {', '.join(names[name] for name, _, _ in spec.sorted_by)},",
+        f"  once the watermark of {names[spec.time]} has passed them",
+        f"rows that come behind it {_LATE[spec.late]}",
+        f"{len(spec.columns)} columns are kept of each row that is not settled, in {spec.buckets} buckets of keys",
+    ]
 
 
 def _conditions(scan: Scan) -> list[str]:

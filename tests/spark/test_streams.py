@@ -1,0 +1,209 @@
+"""Patterns on streams, through Spark: files in, checkpoints, restarts, timers, late rows."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from datetime import datetime, timedelta, timezone
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.errors import StreamingQueryException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.streaming import StreamingQuery
+
+import trellis
+from trellis.errors import BindingError, UnsupportedError
+
+pytestmark = pytest.mark.streaming
+
+_PROVIDER = "spark.sql.streaming.stateStore.providerClass"
+_ROCKS = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+_BEGIN = datetime(2024, 5, 1, 12, tzinfo=timezone.utc)
+
+DIPS = """SELECT * FROM {t} MATCH_RECOGNIZE (
+    PARTITION BY k ORDER BY at
+    MEASURES A.at AS first, last(UP.at) AS last, min(DOWN.x) AS low
+    PATTERN (A DOWN+ UP+)
+    WITHIN INTERVAL '1' MINUTE
+    DEFINE DOWN AS x < prev(x), UP AS x > prev(x))"""
+
+Event = tuple[int, int, float]
+
+
+@pytest.fixture
+def rocks(spark: SparkSession) -> Iterator[SparkSession]:
+    """The session with a state store that has timers."""
+    before = spark.conf.get(_PROVIDER)
+    spark.conf.set(_PROVIDER, _ROCKS)
+    yield spark
+    spark.conf.set(_PROVIDER, before)
+
+
+class Feed:
+    """A folder that a stream reads, one file for each micro-batch."""
+
+    def __init__(self, spark: SparkSession, folder: Path) -> None:
+        self.spark, self.folder, self.files = spark, folder, 0
+        (folder / "in").mkdir()
+
+    def stream(self, delay: str = "10 seconds") -> DataFrame:
+        reader = self.spark.readStream.schema("k int, at timestamp, x double").option("maxFilesPerTrigger", 1)
+        return reader.json(str(self.folder / "in")).withWatermark("at", delay)
+
+    def start(self, found: DataFrame) -> StreamingQuery:
+        writer = found.writeStream.format("json").option("path", str(self.folder / "out"))
+        return writer.option("checkpointLocation", str(self.folder / "checkpoint")).start()
+
+    def give(self, *events: Event) -> None:
+        """A file of events: key, second, value."""
+        lines = [
+            json.dumps({"k": k, "at": (_BEGIN + timedelta(seconds=second)).isoformat(), "x": x})
+            for k, second, x in events
+        ]
+        hidden = self.folder / "in" / f".{self.files:03d}"
+        hidden.write_text("\n".join(lines))
+        hidden.rename(self.folder / "in" / f"{self.files:03d}.json")
+        self.files += 1
+
+    def found(self) -> list[dict[str, Any]]:
+        """The rows of the sink."""
+        rows = self.spark.read.json(str(self.folder / "out")).collect()
+        return [row.asDict() for row in rows]
+
+
+@pytest.fixture
+def feed(rocks: SparkSession, tmp_path: Path) -> Feed:
+    return Feed(rocks, tmp_path)
+
+
+def seconds(found: list[dict[str, Any]], *names: str) -> list[tuple[int, ...]]:
+    def of(text: str) -> int:
+        return round((datetime.fromisoformat(text) - _BEGIN).total_seconds())
+
+    return sorted(tuple(of(row[name]) for name in names) for row in found)
+
+
+def test_matches_come_when_they_are_decided(feed: Feed) -> None:
+    """A match that may grow waits for the next row, or for its window to close, whichever comes first."""
+    query = feed.start(trellis.sql(DIPS, t=feed.stream()))
+    try:
+        feed.give((1, 0, 9.0), (1, 5, 7.0), (1, 10, 8.0), (2, 12, 3.0), (2, 14, 2.0), (2, 16, 4.0))
+        query.processAllAvailable()
+        feed.give((1, 20, 5.0), (3, 40, 1.0))  # the match of key 1 has ended; that of key 2 may go on
+        query.processAllAvailable()
+        assert seconds(feed.found(), "first", "last") == [(0, 10)]
+        feed.give((3, 83, 1.0))  # at 73 the window of key 2 has closed, though it has no further row
+        query.processAllAvailable()
+        assert seconds(feed.found(), "first", "last") == [(0, 10), (12, 16)]
+        progress = trellis.stream_progress(query)
+        assert (progress.matches, progress.late) == (2, 0)
+        for second in (4000, 8000):
+            feed.give((3, second, 1.0))
+            query.processAllAvailable()
+        assert trellis.stream_progress(query).rows == 2  # of key 3: one that is undecided, one ahead of the watermark
+    finally:
+        query.stop()
+
+
+def test_a_restart_goes_on(feed: Feed) -> None:
+    """Stopped and started between any two micro-batches, a query loses nothing and gives nothing twice."""
+    events = [(k, second, float((second * 7 + k * 3) % 11)) for second in range(0, 60, 3) for k in (1, 2, 3)]
+    batches = [events[begin : begin + 13] for begin in range(0, len(events), 13)]
+    for batch in (*batches, [(9, 4000, 0.0)]):
+        feed.give(*batch)
+        query = feed.start(trellis.sql(DIPS, t=feed.stream()))
+        query.processAllAvailable()
+        query.stop()
+    table = feed.spark.read.schema("k int, at timestamp, x double").json(str(feed.folder / "in"))
+    expected = [row for row in trellis.sql(DIPS, t=table).collect() if row.k != 9]
+    actual = feed.spark.read.schema("k int, first timestamp, last timestamp, low double").json(str(feed.folder / "out"))
+    assert sorted(map(repr, actual.collect())) == sorted(map(repr, expected))
+    assert len(expected) >= 5
+
+
+def test_another_query_is_refused_and_other_measures_are_not(feed: Feed) -> None:
+    feed.give((1, 0, 9.0), (1, 5, 7.0))
+    query = feed.start(trellis.sql(DIPS, t=feed.stream()))
+    query.processAllAvailable()
+    query.stop()
+    feed.give((1, 10, 8.0), (1, 12, 1.0), (1, 600, 2.0))
+    with pytest.raises(StreamingQueryException, match="belongs to another query"):
+        changed = feed.start(trellis.sql(DIPS.replace("'1' MINUTE", "'2' MINUTE"), t=feed.stream()))
+        changed.processAllAvailable()
+    more = feed.start(trellis.sql(DIPS.replace("min(DOWN.x) AS low", "max(UP.x) AS high, A.x AS x"), t=feed.stream()))
+    more.processAllAvailable()
+    more.stop()
+    assert [(row["high"], row["x"]) for row in feed.found()] == [(8.0, 9.0)]
+
+
+@pytest.mark.parametrize("late", ["drop", "column", "error"])
+def test_late_rows(feed: Feed, late: str) -> None:
+    query = feed.start(trellis.sql(DIPS, t=feed.stream(), hints={"late": late}))
+    feed.give((1, 0, 9.0), (1, 30, 7.0), (1, 35, 8.0))
+    query.processAllAvailable()
+    feed.give((1, 24, 0.0), (1, 25, 8.5))  # the watermark stands at 25: the second row is on time
+    if late == "error":
+        with pytest.raises(StreamingQueryException, match="1 s behind the watermark"):
+            query.processAllAvailable()
+        return
+    query.processAllAvailable()
+    feed.give((2, 4000, 0.0))
+    query.processAllAvailable()
+    assert trellis.stream_progress(query).late == 1
+    query.stop()
+    found = feed.found()
+    assert [(row["k"], row["low"]) for row in found if row.get("k")] == [(1, 7.0)]
+    if late == "column":
+        (row,) = [row["late"] for row in found if row.get("late")]
+        assert (row.k, row.x) == (1, 0.0)
+
+
+def test_a_pattern_in_python(feed: Feed) -> None:
+    """Match numbers are counted for as long as the stream goes on."""
+    pairs = trellis.pattern("A B").define(B="x > A.x").measures(n="match_number()", a="A.x").within("1 hour")
+    query = feed.start(feed.stream().transform(pairs.match, partition_by="k", order_by="at"))
+    for second in (0, 300, 9000):
+        feed.give((1, second, 1.0), (1, second + 1, 2.0))
+        query.processAllAvailable()
+    feed.give((2, 20000, 0.0))
+    query.processAllAvailable()
+    query.stop()
+    assert sorted(row["n"] for row in feed.found()) == [1, 2, 3]
+
+
+WITHOUT_WITHIN = DIPS.replace("WITHIN INTERVAL '1' MINUTE", "")
+
+
+@pytest.mark.parametrize(
+    ("text", "error", "words"),
+    [
+        (WITHOUT_WITHIN, UnsupportedError, "Add WITHIN"),
+        (DIPS.replace("BY at", "BY x").replace("INTERVAL '1' MINUTE", "5"), BindingError, "ORDER BY at first"),
+        (DIPS.replace("ORDER BY at", "ORDER BY at DESC"), BindingError, "backwards"),
+        (DIPS.replace("UP+)", "UP+ $)"), UnsupportedError, "no last row"),
+        (DIPS.replace("min(DOWN.x)", "bit_or(int(DOWN.x))"), UnsupportedError, "group the rows"),
+    ],
+)
+def test_what_is_refused(feed: Feed, text: str, error: type[Exception], words: str) -> None:
+    with pytest.raises(error, match=words):
+        trellis.sql(text, t=feed.stream())
+
+
+def test_a_session_without_timers_and_a_stream_without_a_watermark(spark: SparkSession, tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    rows = spark.readStream.schema("k int, at timestamp, x double").json(str(tmp_path / "in"))
+    with pytest.raises(BindingError, match="withWatermark"):
+        trellis.sql(DIPS, t=rows)
+    with pytest.raises(UnsupportedError, match=_PROVIDER):
+        trellis.sql(DIPS, t=rows.withWatermark("at", "1 second"))
+
+
+def test_explain(feed: Feed) -> None:
+    text = trellis.explain(DIPS, t=feed.stream())
+    assert "once the watermark of `at` has passed them" in text
+
+
+def test_unbounded_if_insisted(feed: Feed) -> None:
+    trellis.sql(WITHOUT_WITHIN, t=feed.stream(), hints={"allow_unbounded": True})
