@@ -294,7 +294,7 @@ def stream_progress(query: StreamingQuery) -> StreamProgress:
     >>> found = ticks.transform(pair.match, order_by="timestamp")
     >>> query = found.writeStream.format("noop").start()  # doctest: +SKIP
     >>> print(tr.stream_progress(query))  # doctest: +SKIP
-    2 matches, 1 rows of 1 series kept (0.0 MB), watermark 2024-05-01T12:00:00.000Z
+    matches: 2, late rows: 0, kept: 1 rows (1,310 bytes), open series: 1, watermark: 2024-05-01T12:00:00.000Z
     """
     return read_progress(query)
 

@@ -193,6 +193,7 @@ def test_what_is_refused(feed: Feed, text: str, error: type[Exception], words: s
 
 def test_a_session_without_timers_and_a_stream_without_a_watermark(spark: SparkSession, tmp_path: Path) -> None:
     (tmp_path / "in").mkdir()
+    spark.conf.unset(_PROVIDER)
     rows = spark.readStream.schema("k int, at timestamp, x double").json(str(tmp_path / "in"))
     with pytest.raises(BindingError, match="withWatermark"):
         trellis.sql(DIPS, t=rows)

@@ -24,8 +24,8 @@ class StreamProgress:
     matches, late : int
         How many matches were found, and how many rows came too late, in all of them.
     keys, rows, bytes : int
-        What is kept after the last of them that had rows: series that are not settled, rows, and their size as stored.
-        They are counted where the micro-batch had something to do.
+        What is kept after the last of them that had rows: series that are not settled, rows of these and rows ahead of
+        the watermark, and their size as stored. They are counted where the micro-batch had something to do.
     watermark : str
         The watermark of the last one, or nothing.
     """
@@ -39,9 +39,10 @@ class StreamProgress:
     watermark: str
 
     def __str__(self) -> str:
-        kept = f"{self.rows:,} rows of {self.keys:,} series kept ({self.bytes / 1e6:.1f} MB)"
-        late = f", {self.late:,} late rows" if self.late else ""
-        return f"{self.matches:,} matches{late}, {kept}, watermark {self.watermark or 'unknown'}"
+        return (
+            f"matches: {self.matches:,}, late rows: {self.late:,}, kept: {self.rows:,} rows ({self.bytes:,} bytes), "
+            f"open series: {self.keys:,}, watermark: {self.watermark or 'none yet'}"
+        )
 
 
 def read_progress(query: StreamingQuery) -> StreamProgress:
