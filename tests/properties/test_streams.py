@@ -13,25 +13,30 @@ from hypothesis.strategies import DataObject
 import local
 from naive import NaiveQuery
 from properties.render import render_clause
+from properties.segment_strategies import Case as SegmentCase
+from properties.segment_strategies import measured_cases
 from properties.strategies import cases
 from properties.test_matcher import _SCHEMA
+from properties.test_open_segments import _SCHEMA as SEGMENT_SCHEMA
+from properties.test_open_segments import assert_same, at, bounded
+from properties.test_segments import is_circular
 from streams import FAR, run_stream
 from trellis.errors import DataError, UnsupportedError
 
 Case = tuple[list[dict[str, Any]], list[str], NaiveQuery]
 
 
-def arrivals(times: list[int], data: DataObject) -> tuple[list[list[int]], int]:
+def arrivals(times: list[int], data: DataObject, unit: int = 1) -> tuple[list[list[int]], int]:
     """Micro-batches of rows, none of which is late, and the delay of the watermark."""
     noise = data.draw(st.lists(st.integers(0, 3), min_size=len(times), max_size=len(times)))
-    order = sorted(range(len(times)), key=lambda number: times[number] + noise[number])
+    order = sorted(range(len(times)), key=lambda number: times[number] + noise[number] * unit)
     cuts = sorted(data.draw(st.lists(st.integers(0, len(times)), max_size=6)))
     batches = [order[begin:end] for begin, end in zip([0, *cuts], [*cuts, len(order)], strict=True)]
     greatest, needed = -FAR, 0
     for batch in batches:
         needed = max([needed, *(greatest - times[number] for number in batch)])
         greatest = max([greatest, *(times[number] for number in batch)])
-    return batches, needed + data.draw(st.sampled_from((0, 0, 1, 5)))
+    return batches, needed + unit * data.draw(st.sampled_from((0, 0, 1, 5)))
 
 
 def on_a_stream(case: Case) -> tuple[list[dict[str, Any]], str]:
@@ -62,3 +67,27 @@ def test_row_patterns(case: Case, data: DataObject) -> None:
     assert stream.late == 0
     event("found before the end" if stream.found else "no match")
     assert sorted(map(repr, stream.found)) == sorted(map(repr, expected))
+
+
+@more
+@given(measured_cases(), st.data())
+def test_segments(drawn: tuple[SegmentCase, list[tuple[str | None, str, Any]]], data: DataObject) -> None:
+    case, measures = drawn
+    measured = [f"{text} AS m{place}" for place, (_, text, _) in enumerate(measures)]
+    width = data.draw(st.integers(1, 4))
+    clause = bounded(case.clause(measured), data.draw(st.sampled_from(("time", "rows"))), width)
+    clause = clause.replace("ORDER BY t", "ORDER BY ts")
+    rows = [{**row, "ts": at(row["t"])} for row in case.rows]
+    assume(rows)
+    try:
+        plan = local.plan_clause(clause, SEGMENT_SCHEMA, watermark="ts")
+    except UnsupportedError:
+        assume(not is_circular(case))
+        raise
+    table = local.sorted_rows(plan, rows, SEGMENT_SCHEMA)
+    times = table.column(plan.stream.time).cast("int64").to_pylist()
+    batches, delay = arrivals(times, data, 1_000_000)
+    stream = run_stream(plan, table, batches, times, delay)
+    assert stream.late == 0
+    expected = local.run(clause, rows, SEGMENT_SCHEMA)
+    assert_same(sorted(stream.found, key=repr), sorted(expected, key=repr))

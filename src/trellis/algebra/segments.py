@@ -131,7 +131,8 @@ class SegmentScan:
     `tracked` are the variables whose segments are kept beside each match: those that outputs or the skip read.
     `places` are the rows and `values` the functions that outputs read. `reach` is how many rows before and after a
     segment conditions may read. `choices` are what the user forces of the physical plan, `costs` the
-    constants of the cost model as JSON. `dropped`: rows may be missing, as for an `AutomatonScan`.
+    constants of the cost model as JSON. `dropped`: rows may be missing, as for an `AutomatonScan`. On a stream, `time`
+    is the column of event times.
     """
 
     keys: tuple[str, ...]
@@ -156,3 +157,4 @@ class SegmentScan:
     costs: str | None = None
     slices: SliceSpec | None = None
     dropped: bool = False
+    time: str = ""

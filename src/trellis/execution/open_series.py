@@ -18,7 +18,7 @@ from trellis.algebra.automaton import AutomatonScan, Condition, Instruction, Mat
 from trellis.algebra.place import Place
 from trellis.algebra.plan import Scan
 from trellis.algebra.scan import Number
-from trellis.algebra.segments import SegmentScan
+from trellis.algebra.segments import Function, SegmentRow, SegmentScan
 from trellis.errors import UnsupportedError
 from trellis.kernels import opcodes as o
 from trellis.kernels.arrays import Bools, Ints
@@ -31,9 +31,10 @@ __all__ = [
     "check_resumable",
     "remembers_matches",
     "remembers_start",
+    "rows_after",
     "rows_ahead",
     "rows_back",
-    "rows_beyond",
+    "rows_before",
     "rows_measured",
 ]
 
@@ -167,10 +168,25 @@ def rows_measured(plan: MatchScan) -> int:
     return max((0, *(place.shift for place in plan.measure_places)))
 
 
-def rows_beyond(plan: SegmentScan) -> int:
-    """How many rows before and after a segment conditions and measures may look."""
-    constants = [int(number) for value in plan.values for number in value.constants]
-    return max((plan.reach, *(abs(place.shift) for place in plan.places), *constants))
+def rows_before(plan: SegmentScan) -> int:
+    """How many rows before a segment conditions and measures may look."""
+    return max((0, *(-shift for shift in _segment_shifts(plan)), *_looked_around(plan)))
+
+
+def rows_after(plan: SegmentScan) -> int:
+    """How many rows after a segment conditions and measures may look."""
+    return max((0, *_segment_shifts(plan), *_looked_around(plan)))
+
+
+def _segment_shifts(plan: SegmentScan) -> list[int]:
+    values = (value for condition in plan.conditions for value in condition.values)
+    return [place.shift for place in (*plan.places, *values) if isinstance(place, SegmentRow)]
+
+
+def _looked_around(plan: SegmentScan) -> list[int]:
+    """Constants of functions: some of these say how many rows around a segment count."""
+    values = (*plan.values, *(value for condition in plan.conditions for value in condition.values))
+    return [int(number) for value in values if isinstance(value, Function) for number in value.constants]
 
 
 def _shifts(plan: MatchScan, condition: Condition) -> Iterator[int]:

@@ -41,6 +41,8 @@ def plan_stream(plan: Plan, query: Query, source: Source, hints: Hints) -> Plan:
     names = dict.fromkeys((*plan.shipped, *(name for name, _, _ in sorted_by)))
     columns = tuple((name, str(projected[name])) for name in names)
     text = _text(query, source, hints)
+    if isinstance(plan.scan, SegmentScan):
+        plan = replace(plan, scan=replace(plan.scan, time=sorted_by[0][0]))
     spec = StreamSpec(sorted_by[0][0], sorted_by, columns, hints.buckets, hints.late, text)
     return _with_late_rows(replace(plan, stream=spec), source) if hints.late == "column" else replace(plan, stream=spec)
 

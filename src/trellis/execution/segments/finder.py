@@ -12,6 +12,7 @@ from trellis.algebra.query import Boundary, SkipTo, Wanted
 from trellis.algebra.segments import Price, SegmentScan
 from trellis.algebra.statistics import SegmentStatistics
 from trellis.errors import DataError
+from trellis.execution.open_series import NEVER, rows_after
 from trellis.execution.segments.conditions import SegmentTester, row_of
 from trellis.execution.segments.executor import Executor
 from trellis.execution.segments.functions import Extent, UserFunction
@@ -75,26 +76,43 @@ class Finder:
         program: Program,
         begins: Ints,
         is_open: Bools,
-        beyond: int,
+        horizon: int,
         name: Callable[[int], str],
-    ) -> tuple[Rows, SegmentMatches, Ints]:
+    ) -> tuple[Rows, SegmentMatches, Ints, Ints]:
         """The matches that start at `begins` or later and that no row to come can change.
 
         Also, for each series, the row from which it is undecided: no window from an earlier row reaches the end of the
-        rows, nor do the `beyond` rows behind that, and AFTER MATCH SKIP leads to no earlier one.
+        rows, nor do the rows behind that which count, and AFTER MATCH SKIP leads to no earlier one. And when the window
+        of that row has closed.
         """
         rows = self.rows(offsets, slots, name)
-        undecided = np.where(is_open, self._first_incomplete(rows, beyond), offsets[1:])
+        deadlines = self._deadlines(rows)
+        undecided = np.where(is_open, self._first_incomplete(rows, deadlines < horizon), offsets[1:])
         every = np.arange(rows.count)
         series = np.repeat(np.arange(len(begins)), np.diff(offsets))
         found = self._search(rows, program, (every >= begins[series]) & (every < undecided[series]))
         matches = self._finish(rows, found, None)
         if self.plan.wanted is Wanted.PREFERRED:
             np.maximum.at(undecided, series[matches.starts], matches.following)
-        return rows, matches, undecided
+        due = np.where(undecided < offsets[1:], np.append(deadlines, NEVER)[undecided], NEVER)
+        return rows, matches, undecided, due
 
-    def _first_incomplete(self, rows: Rows, beyond: int) -> Ints:
-        """For each series, the first row from which a segment might go on, or be looked at, beyond the last row."""
+    def _deadlines(self, rows: Rows) -> Ints:
+        """For each row the last time that a match from it may reach, if nothing behind a match counts."""
+        deadlines = np.full(rows.count, NEVER)
+        if rows_after(self.plan) > 0:
+            return deadlines
+        for time in self.plan.tree.window.times:
+            source = self.plan.slots[time.slot]
+            if time.most is not None and source.column == self.plan.time and source.held != "float":
+                deadlines = np.minimum(deadlines, rows.slots.ints[time.slot] + time.most)
+        return deadlines
+
+    def _first_incomplete(self, rows: Rows, closed: Bools) -> Ints:
+        """For each series, the first row from which a segment might go on, or be looked at, beyond the last row.
+
+        None does where the window has `closed`.
+        """
         window, every = self.plan.tree.window, np.arange(rows.count)
         last = rows.stop + 0
         if window.most is not None:
@@ -104,7 +122,7 @@ class Finder:
             if reach is not None:
                 # A window that ends before the last row has ended; another may go on.
                 last = np.where(reach[1] < rows.stop - 1, np.minimum(last, reach[1]), last)
-        complete = np.append(0, np.cumsum(last + beyond < rows.stop))
+        complete = np.append(0, np.cumsum((last + rows_after(self.plan) < rows.stop) | closed))
         return rows.offsets[:-1] + np.diff(complete[rows.offsets])
 
     def _search(self, rows: Rows, program: Program, wanted: Bools | None) -> Segments:

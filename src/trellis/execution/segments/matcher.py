@@ -14,7 +14,7 @@ from trellis.algebra.scan import First, Gather, Label, ListAggregate, Mark, Numb
 from trellis.algebra.segments import WHOLE_MATCH, SegmentScan
 from trellis.execution import loading
 from trellis.execution.chunks import Chunk
-from trellis.execution.open_series import EVER, NEVER, OpenSeries, Resumed, rows_beyond
+from trellis.execution.open_series import EVER, NEVER, OpenSeries, Resumed, rows_before
 from trellis.execution.rows.outputs import take_rows
 from trellis.execution.segments.conditions import row_of
 from trellis.execution.segments.finder import Choose, Finder, SegmentMatches
@@ -55,27 +55,24 @@ class SegmentMatcher:
     def resume(self, chunk: Chunk, series: OpenSeries, final: Bools, horizon: int = EVER) -> Resumed:
         """The output rows that are decided, and where the search through each series stands then.
 
-        Of each series the chunk holds the rows from `first` on; if `final`, there will be no more. Where no window
-        bounds the matches, none is decided before. What is behind a segment counts, too, so a series that gets no more
-        rows has to be ended: the `horizon` does not help.
+        Of each series the chunk holds the rows from `first` on; if `final`, there will be no more. Rows to come have no
+        smaller time than `horizon`. Where no window bounds the matches, none is decided before.
         """
         assert self.plan.slices is None, "a slice is no series"
         base, begun, numbers, _ = series
-        due = np.full(len(base), NEVER)
         if chunk.table.num_rows == 0:
-            return Resumed([], series, due)
+            return Resumed([], series, np.full(len(base), NEVER))
         to_series = base - chunk.offsets[:-1]
         chunk = replace(chunk, gone=base)
         dictionary = self.dictionary(chunk)
         slots = loading.load_slots(chunk, self.plan.slots, dictionary)
-        beyond = rows_beyond(self.plan)
-        rows, matches, undecided = self.finder.find_settled(
+        rows, matches, undecided, due = self.finder.find_settled(
             chunk.offsets,
             slots,
             self.program(dictionary),
             begun - to_series,
             ~final,
-            beyond,
+            horizon,
             lambda row: chunk.where(row, self.plan),
         )
         owners = np.searchsorted(chunk.offsets, matches.starts, side="right") - 1
@@ -83,7 +80,7 @@ class SegmentMatcher:
         cuts = range(0, len(matches.starts), _BATCH)
         batches = [self._write(chunk, rows, _cut(matches, first, first + _BATCH)) for first in cuts]
         start, found = undecided + to_series, numbers + np.bincount(owners, minlength=len(base))
-        return Resumed(batches, OpenSeries(np.maximum(0, start - beyond), start, found, start), due)
+        return Resumed(batches, OpenSeries(np.maximum(0, start - rows_before(self.plan)), start, found, start), due)
 
     def _warn(self, chunk: Chunk) -> None:
         """Say how large the search is before it starts, where it is very large."""
