@@ -12,6 +12,9 @@ from hypothesis.strategies import DataObject
 
 import local
 from naive import NaiveQuery
+from naive_sqlts import Query as SequenceQuery
+from naive_sqlts import SortKey
+from properties import test_sqlts
 from properties.render import render_clause
 from properties.segment_strategies import Case as SegmentCase
 from properties.segment_strategies import measured_cases
@@ -22,6 +25,7 @@ from properties.test_open_segments import assert_same, at, bounded
 from properties.test_segments import is_circular
 from streams import FAR, run_stream
 from trellis.errors import DataError, UnsupportedError
+from trellis.languages.statement import parse_statement
 
 Case = tuple[list[dict[str, Any]], list[str], NaiveQuery]
 
@@ -66,6 +70,27 @@ def test_row_patterns(case: Case, data: DataObject) -> None:
     stream = run_stream(plan, table, batches, times, delay)
     assert stream.late == 0
     event("found before the end" if stream.found else "no match")
+    assert sorted(map(repr, stream.found)) == sorted(map(repr, expected))
+
+
+@more
+@given(st.one_of(test_sqlts.queries(), test_sqlts.row_queries()), test_sqlts.tables(), st.data())
+def test_sequences(query: SequenceQuery, rows: list[dict[str, Any]], data: DataObject) -> None:
+    """SQL-TS: stars give nothing back."""
+    rows = [row for row in rows if row["t"] is not None]
+    assume(rows)
+    query = replace(query, sequence_by=(SortKey("t"), SortKey("id")))
+    written = parse_statement(test_sqlts.text_of(query)).clauses[0].query
+    try:
+        plan = local.plan_clause(written, test_sqlts._SCHEMA, watermark="t", allow_unbounded=True)
+    except UnsupportedError:
+        assume(False)
+    table = local.sorted_rows(plan, rows, test_sqlts._SCHEMA)
+    times = table.column(plan.stream.time).to_pylist()
+    batches, delay = arrivals(times, data)
+    stream = run_stream(plan, table, batches, times, delay)
+    expected = local.run(written, rows, test_sqlts._SCHEMA)
+    event("matches" if expected else "no match")
     assert sorted(map(repr, stream.found)) == sorted(map(repr, expected))
 
 
