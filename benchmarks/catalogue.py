@@ -68,6 +68,12 @@ BENCHMARKS = (
         "How many tests does a search save that skips, how much time, and where does it not pay?",
     ),
     Benchmark(
+        "streams",
+        "benchmarks.streams.run",
+        "about 15 minutes",
+        "How fast are patterns on streams beside the same ones on tables, and what is kept of keys that go idle?",
+    ),
+    Benchmark(
         "prefilter",
         "benchmarks.prefilter.run",
         "about 3 hours",

@@ -29,7 +29,7 @@ from benchmarks.timing import in_turns
 
 ROOT = Path(__file__).parents[1]
 WITHOUT_SPARK = ("segments", "calibration.segments", "baselines")
-WITH_SPARK = ("rows", "events", "sqlts", "prefilter", "calibration.prefilter")
+WITH_SPARK = ("rows", "events", "sqlts", "streams", "prefilter", "calibration.prefilter")
 
 # ---- what is listed ----
 
@@ -37,7 +37,7 @@ WITH_SPARK = ("rows", "events", "sqlts", "prefilter", "calibration.prefilter")
 def test_every_module_can_be_imported() -> None:
     found = [module.name for module in walk_packages(benchmarks.__path__, "benchmarks.")]
     assert {name.split(".")[1] for name in found if name.count(".") == 2} == {
-        *("rows", "events", "sqlts", "segments", "prefilter", "calibration", "baselines")
+        *("rows", "events", "sqlts", "streams", "segments", "prefilter", "calibration", "baselines")
     }
     for name in found:
         import_module(name)
@@ -78,7 +78,9 @@ def test_commands_on_pages_are_accepted(command: str) -> None:
         find(name).parser().parse_args(options)
 
 
-@pytest.mark.parametrize(("name", "page"), [("rows", "row_patterns"), ("events", "events"), ("sqlts", "sqlts")])
+@pytest.mark.parametrize(
+    ("name", "page"), [("rows", "row_patterns"), ("events", "events"), ("sqlts", "sqlts"), ("streams", "streams")]
+)
 def test_a_page_in_sections_has_a_place_for_each(name: str, page: str) -> None:
     sections = find(name).parser().get_default("only")
     text = (ROOT / f"docs/benchmarks/{page}.md").read_text("utf-8")
@@ -258,4 +260,12 @@ def test_quick_form(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", WITH_SPARK)
 def test_quick_form_with_spark(name: str, tmp_path: Path) -> None:
     text = run_quick(name, tmp_path)
-    assert {"rows": "| job |", "prefilter": "| 0 of", "calibration.prefilter": "omega"}[name] in text
+    said = {
+        "rows": "| job |",
+        "events": "| query |",
+        "sqlts": "| pattern |",
+        "streams": "| watermark |",
+        "prefilter": "| 0 of",
+        "calibration.prefilter": "omega",
+    }
+    assert said[name] in text

@@ -1,0 +1,1 @@
+"""Patterns on streams: beside the same query on a table, and what is kept."""
