@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         sql,
         sqlts,
         stream_progress,
+        watch,
     )
     from trellis.execution.warmup import warmup
     from trellis.plots import plot
@@ -41,6 +42,7 @@ __all__ = [
     "sqlts",
     "stream_progress",
     "warmup",
+    "watch",
 ]
 
 _HOMES = {
@@ -58,6 +60,7 @@ _HOMES = {
     "sqlts": "trellis.api",
     "stream_progress": "trellis.api",
     "warmup": "trellis.execution.warmup",
+    "watch": "trellis.api",
 }
 
 

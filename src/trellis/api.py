@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -18,7 +19,7 @@ from trellis.planned import errors_about, explain_all, plan_on, warm
 from trellis.planning.hints import Hints
 from trellis.spark.decompress import decompress_matches
 from trellis.spark.session import Session
-from trellis.spark.stream_progress import StreamProgress, read_progress
+from trellis.spark.stream_progress import StreamProgress, read_progress, watch_progress
 from trellis.spark.worker_python import require_worker_python
 from trellis.stage_counts import STEP_BUDGET, count_stages
 from trellis.statements import create_view, match_clauses
@@ -35,6 +36,7 @@ __all__ = [
     "sql",
     "sqlts",
     "stream_progress",
+    "watch",
 ]
 
 Args = Mapping[str, object]
@@ -291,12 +293,34 @@ def stream_progress(query: StreamingQuery) -> StreamProgress:
     >>> import trellis as tr
     >>> ticks = spark.readStream.format("rate").load().withWatermark("timestamp", "1 second")
     >>> pair = tr.pattern("A B").measures(first="A.value")
-    >>> found = ticks.transform(pair.match, order_by="timestamp")
+    >>> found = ticks.transform(pair.match, order_by="timestamp")  # doctest: +SKIP
     >>> query = found.writeStream.format("noop").start()  # doctest: +SKIP
     >>> print(tr.stream_progress(query))  # doctest: +SKIP
     matches: 2, late rows: 0, kept: 1 rows (1,310 bytes), open series: 1, watermark: 2024-05-01T12:00:00.000Z
     """
     return read_progress(query)
+
+
+def watch(query: StreamingQuery, *, every: float = 1.0) -> None:
+    """Show how the patterns of a streaming query are doing, in a line on the terminal, until the query ends.
+
+    Ctrl-C ends the watching, not the query. Where no terminal is, a line is printed whenever something has changed.
+
+    Parameters
+    ----------
+    query : StreamingQuery
+        What `writeStream.start()` gave. If it fails, its error is raised here.
+    every : float
+        How often to look, in seconds.
+
+    Examples
+    --------
+    >>> import trellis as tr
+    >>> query = found.writeStream.format("noop").start()  # doctest: +SKIP
+    >>> tr.watch(query)  # doctest: +SKIP
+    matches: 2, late rows: 0, kept: 1 rows (1,310 bytes), open series: 1, watermark: 2024-05-01T12:00:00.000Z
+    """
+    watch_progress(query, every, sys.stderr)
 
 
 def explain(

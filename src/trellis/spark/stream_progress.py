@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TextIO
 
 from pyspark.sql.streaming.query import StreamingQuery
 
 from trellis.spark.stream import OBSERVED
 
-__all__ = ["StreamProgress", "read_progress"]
+__all__ = ["StreamProgress", "read_progress", "watch_progress"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +60,21 @@ def read_progress(query: StreamingQuery) -> StreamProgress:
         bytes=int(last["bytes"]),
         watermark=str(found[-1]["watermark"]) if found else "",
     )
+
+
+def watch_progress(query: StreamingQuery, every: float, out: TextIO) -> None:
+    """Show the progress until the query ends: in a line that changes, or where nobody watches, in lines."""
+    shown = ""
+    terminal = out.isatty()
+    with suppress(KeyboardInterrupt):
+        while not query.awaitTermination(every):
+            text = str(read_progress(query))
+            if text != shown:
+                out.write(f"\r\x1b[K{text}" if terminal else f"{text}\n")
+                out.flush()
+            shown = text
+    if shown and terminal:
+        out.write("\n")
 
 
 def _counts(progress: Mapping[str, Any]) -> dict[str, Any]:
