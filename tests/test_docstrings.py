@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 SOURCE = Path(__file__).parents[1] / "src"
 # Their examples need a session, which they call `spark`.
-ON_SPARK = ("trellis.api",)
+ON_SPARK = ("trellis.api", "trellis.streams")
 
 
 def modules_with_examples() -> list[str]:

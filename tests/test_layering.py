@@ -32,9 +32,10 @@ MAY_USE: dict[str, set[str]] = {
     "statements": {"algebra", "errors", "languages", "planned", "planning", "spark"},
     "stage_counts": {"algebra", "analysis", "errors", "planned", "planning", "spark"},
     "api": {"errors", "java", "languages", "planned", "planning", "stage_counts", "spark", "statements"},
+    "streams": {"spark"},
     "cli": {"errors", "java", "languages", "plots", "trellis"},
     "demo": {"errors", "java", "plots", "samples", "trellis"},
-    "trellis": {"api", "errors", "execution", "plots", "segment_functions"},
+    "trellis": {"api", "errors", "execution", "plots", "segment_functions", "streams"},
 }
 """The parts, or single modules of them, that each part may import, besides itself."""
 
@@ -43,7 +44,7 @@ MAY_USE_LIBRARY: dict[str, set[str]] = {
     "numpy": {"execution", "kernels", "plots", "segment_functions"},
     "pandas": {"plots", "spark"},
     "pyarrow": {"cli", "execution", "spark"},
-    "pyspark": {"api", "cli", "demo", "java", "planned", "plots", "stage_counts", "spark", "statements"},
+    "pyspark": {"api", "cli", "demo", "java", "planned", "plots", "stage_counts", "spark", "statements", "streams"},
     "sqlglot": {"languages"},
     "vl_convert": {"plots"},
 }

@@ -18,12 +18,11 @@ if TYPE_CHECKING:
         sase,
         sql,
         sqlts,
-        stream_progress,
-        watch,
     )
     from trellis.execution.warmup import warmup
     from trellis.plots import plot
     from trellis.segment_functions import segment_function
+    from trellis.streams import stream_progress, watch
 
 __version__ = "0.1.0"
 __all__ = [
@@ -58,9 +57,9 @@ _HOMES = {
     "segment_function": "trellis.segment_functions",
     "sql": "trellis.api",
     "sqlts": "trellis.api",
-    "stream_progress": "trellis.api",
+    "stream_progress": "trellis.streams",
     "warmup": "trellis.execution.warmup",
-    "watch": "trellis.api",
+    "watch": "trellis.streams",
 }
 
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.streaming.query import StreamingQuery
 
 from trellis.errors import BindingError, UnsupportedError
 from trellis.java import require_java
@@ -19,7 +17,6 @@ from trellis.planned import errors_about, explain_all, plan_on, warm
 from trellis.planning.hints import Hints
 from trellis.spark.decompress import decompress_matches
 from trellis.spark.session import Session
-from trellis.spark.stream_progress import StreamProgress, read_progress, watch_progress
 from trellis.spark.worker_python import require_worker_python
 from trellis.stage_counts import STEP_BUDGET, count_stages
 from trellis.statements import create_view, match_clauses
@@ -35,8 +32,6 @@ __all__ = [
     "sase",
     "sql",
     "sqlts",
-    "stream_progress",
-    "watch",
 ]
 
 Args = Mapping[str, object]
@@ -273,54 +268,6 @@ def progress(
     with errors_about(text), warm(query):
         require_worker_python(session.spark)
         return count_stages(query, events, session, Hints.of({"step_budget": STEP_BUDGET, **(hints or {})}), max_events)
-
-
-def stream_progress(query: StreamingQuery) -> StreamProgress:
-    """Tell how the patterns of a streaming query are doing.
-
-    Parameters
-    ----------
-    query : StreamingQuery
-        What `writeStream.start()` gave.
-
-    Returns
-    -------
-    StreamProgress
-        Matches found, rows that came too late, and what is kept; as text, one line.
-
-    Examples
-    --------
-    >>> import trellis as tr
-    >>> ticks = spark.readStream.format("rate").load().withWatermark("timestamp", "1 second")
-    >>> pair = tr.pattern("A B").measures(first="A.value")
-    >>> found = ticks.transform(pair.match, order_by="timestamp")  # doctest: +SKIP
-    >>> query = found.writeStream.format("noop").start()  # doctest: +SKIP
-    >>> print(tr.stream_progress(query))  # doctest: +SKIP
-    matches: 2, late rows: 0, kept: 1 rows (1,310 bytes), open series: 1, watermark: 2024-05-01T12:00:00.000Z
-    """
-    return read_progress(query)
-
-
-def watch(query: StreamingQuery, *, every: float = 1.0) -> None:
-    """Show how the patterns of a streaming query are doing, in a line on the terminal, until the query ends.
-
-    Ctrl-C ends the watching, not the query. Where no terminal is, a line is printed whenever something has changed.
-
-    Parameters
-    ----------
-    query : StreamingQuery
-        What `writeStream.start()` gave. If it fails, its error is raised here.
-    every : float
-        How often to look, in seconds.
-
-    Examples
-    --------
-    >>> import trellis as tr
-    >>> query = found.writeStream.format("noop").start()  # doctest: +SKIP
-    >>> tr.watch(query)  # doctest: +SKIP
-    matches: 2, late rows: 0, kept: 1 rows (1,310 bytes), open series: 1, watermark: 2024-05-01T12:00:00.000Z
-    """
-    watch_progress(query, every, sys.stderr)
 
 
 def explain(

@@ -23,11 +23,11 @@ class Reported:
         return self.seen > len(self.all)
 
 
-def batch(rows: int, watermark: str = "", **counts: int | None) -> dict[str, Any]:
+def batch(brought: int, watermark: str = "", **counts: int | None) -> dict[str, Any]:
     zeros = dict.fromkeys(("matches", "late", "keys", "rows", "bytes"), 0)
     observed = {"trellis 1": {**zeros, **counts}, "another": {"x": 1}}
     times = {"watermark": watermark} if watermark else {}
-    return {"numInputRows": rows, "observedMetrics": observed, "eventTime": times}
+    return {"numInputRows": brought, "observedMetrics": observed, "eventTime": times}
 
 
 def test_matches_are_summed_and_what_is_kept_is_that_of_the_last_batch_with_rows() -> None:

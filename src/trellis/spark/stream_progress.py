@@ -62,7 +62,7 @@ def read_progress(query: StreamingQuery) -> StreamProgress:
     )
 
 
-def watch_progress(query: StreamingQuery, every: float, out: TextIO) -> None:
+def watch_progress(query: StreamingQuery, every: int, out: TextIO) -> None:
     """Show the progress until the query ends: in a line that changes, or where nobody watches, in lines."""
     shown = ""
     terminal = out.isatty()
