@@ -37,8 +37,10 @@ def growing(plan: EventScan, chunk: Chunk, series: OpenSeries, final: Bools, hor
 
 def _growth(begins: Ints, stops: Ints, shown: Ints, final: Bools, horizon: Ints, ends_absent: bool) -> Growth:
     grows = ~final
-    rest = (stops.copy() for _ in range(3))
-    return Growth(begins, stops, shown, grows, grows & ends_absent, horizon, *rest, np.full(len(final), NEVER))
+    # As if nothing were left; the search corrects it for series that grow.
+    ends, starts, firsts = stops.copy(), stops.copy(), stops.copy()
+    due = np.full(len(final), NEVER)
+    return Growth(begins, stops, shown, grows, grows & ends_absent, horizon, ends, starts, firsts, due)
 
 
 def _horizons(plan: EventScan, chunk: Chunk, horizon: int) -> Ints:
