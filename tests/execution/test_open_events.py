@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 from unittest import mock
 
+import numba
 import numpy as np
 import pytest
 
@@ -23,6 +24,7 @@ from trellis.execution.events.matcher import EventMatcher
 from trellis.execution.loading import load_within
 from trellis.execution.open_series import EVER, NEVER, OpenSeries, Resumed
 from trellis.kernels.arrays import Within
+from trellis.kernels.runs import find_events
 from trellis.languages.sase import parse_sase_text
 
 OPEN = np.array([False])
@@ -265,3 +267,12 @@ def test_one_run_at_a_time_is_refused() -> None:
     series = Series("PATTERN SEQ(A a, B b)", search="backtrack")
     with pytest.raises(UnsupportedError, match="one run after the other"):
         series.give("A1")
+
+
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
+def test_series_that_grow_need_no_other_machine_code() -> None:
+    series = Series(f"{_ORDER} WITHIN 10")
+    series.give("A1 B2")
+    table = local.sorted_rows(series.plan, series.rows, _SCHEMA).combine_chunks()
+    assert len(list(series.matcher.run(Chunk(table, np.array([0, 2]))))) == 1
+    assert len(find_events.signatures) == 1

@@ -60,7 +60,7 @@ class Subject:
         text = {"matches": listed, "counts": f"{text} RETURN {end}.id AS at, count(*) AS n", "graphs": text}[what]
         self.plan = self._plan(text, compressed=what == "graphs", **hints)
         # Of counts, too, it must be known where the matches begin.
-        self.listing = self.plan if what == "matches" else self._plan(listed, **hints)
+        self.listing: Subject = self if what == "matches" else Subject(query, "matches", **hints)
         self.waits = query.components[-1].negated
 
     @staticmethod
@@ -96,21 +96,6 @@ class Subject:
         """The output for events of one series that is whole."""
         chunk = self.chunk(stream)
         return [] if chunk is None else self.read(list(EventMatcher(_scan(self.plan)).run(chunk)))
-
-    def listed(self, stream: Rows) -> list[Match]:
-        """The same with a match in each row."""
-        chunk = _chunk(self.listing, stream)
-        if chunk is None:
-            return []
-        subject = self if self.what == "matches" else replaced(self)
-        return subject.read(list(EventMatcher(_scan(self.listing)).run(chunk)))
-
-
-def replaced(subject: Subject) -> Subject:
-    """The subject that lists matches."""
-    other = object.__new__(Subject)
-    other.__dict__ |= {**subject.__dict__, "what": "matches", "plan": subject.listing}
-    return other
 
 
 def _scan(plan: Plan) -> EventScan:
@@ -225,7 +210,9 @@ class Feed:
             return found, None
         rows = {number: low + at for at, number in enumerate(self.ids[low : low + end])}
         time = self.horizon(k, horizon) if self.within.active else 0
-        ends = [match.last for match in self.subject.listed(now) if self._is_open(rows[match.first], low + end, time)]
+        ends = [
+            match.last for match in self.subject.listing.found(now) if self._is_open(rows[match.first], low + end, time)
+        ]
         undecided = min(ends, key=rows.__getitem__, default=None)
         if undecided is None:
             return found, None
@@ -371,7 +358,7 @@ def uneven(subject: Subject, deadlines: list[int]) -> Iterator[None]:
 
     def load(chunk: Chunk, spec: WithinSpec | None) -> Within:
         found = load_within(chunk, spec)
-        plan = subject.plan if _has(chunk, subject.plan) else subject.listing
+        plan = subject.plan if _has(chunk, subject.plan) else subject.listing.plan
         deadline: Ints = np.array([deadlines[number] for number in _ids(plan, chunk)], np.int64)
         return found._replace(deadline=deadline)
 
