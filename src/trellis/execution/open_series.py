@@ -50,9 +50,14 @@ _READING = (o.LOAD_INT, o.LOAD_FLOAT, o.LOAD_WIDE, o.LABEL, o.PRESENT, o.ROW)
 class OpenSeries(NamedTuple):
     """Where the search through each of several series stands. Rows are counted from the first of a series, its row 0.
 
-    The next call needs the rows from `first` on; earlier ones are not read again. The search goes on at `start`:
-    whether a match starts there is undecided. `matches` were found so far. Rows before `shown` belong to a match, or
-    are known to belong to none (WITH UNMATCHED ROWS has shown them).
+    The next call needs the rows from `first` on; earlier ones are not read again. No match to come starts before
+    `start`. `matches` were given out so far.
+
+    - Patterns of rows and segments: the search goes on at `start`: whether a match starts there is undecided. Rows
+      before `shown` belong to a match, or are known to belong to none (WITH UNMATCHED ROWS has shown them).
+    - Event patterns: matches that end before the row `shown` were given out. The search goes on there: whether a match
+      ends there is undecided. It is led there again by the rows from `start` on; those between `first` and `start`
+      tell what is absent before a match.
     """
 
     first: Ints

@@ -27,7 +27,18 @@ from trellis.kernels.arrays import (
     Within,
 )
 
-__all__ = ["Absences", "Cells", "EventAutomaton", "EventGraphs", "EventMatches", "Registers", "Room", "Runs", "Step"]
+__all__ = [
+    "Absences",
+    "Cells",
+    "EventAutomaton",
+    "EventGraphs",
+    "EventMatches",
+    "Growth",
+    "Registers",
+    "Room",
+    "Runs",
+    "Step",
+]
 
 
 class EventAutomaton(NamedTuple):
@@ -62,6 +73,30 @@ class Absences(NamedTuple):
     bit: Ints
     program: Ints
     before: Ints
+
+
+class Growth(NamedTuple):
+    """Of each series what is known beyond its rows; and where its search stands at the end, if it `grows`.
+
+    Matches begin at the row `begins[k]` or later, and before `stops[k]`: after it come rows of the next slice. Those
+    that end before `shown[k]` were given out. If it `grows[k]`, the rows to come have the time `horizon[k]` or a later
+    one. If it `waits[k]`, what must be absent at the end of a match may be among them.
+
+    In the end, the matches that end before the row `ends[k]` are given out: the first undecided one ends there, or it
+    is the end of the rows. Those that end there or later begin at `starts[k]` or later, and no row before `firsts[k]`
+    is looked at for them. Once no row to come has the time `due[k]` or an earlier one, something more is known.
+    """
+
+    begins: Ints
+    stops: Ints
+    shown: Ints
+    grows: Bools
+    waits: Bools
+    horizon: Ints
+    ends: Ints
+    starts: Ints
+    firsts: Ints
+    due: Ints
 
 
 class Registers(NamedTuple):
@@ -157,13 +192,10 @@ class EventGraphs(NamedTuple):
 
 
 class Step(NamedTuple):
-    """Everything that does not change while the events of a chunk are looked at.
-
-    Matches of the series `k` begin before the row `stops[k]`: after it come rows of the next slice.
-    """
+    """Everything that does not change while the events of a chunk are looked at; but for what is found of `growth`."""
 
     automaton: EventAutomaton
-    stops: Ints
+    growth: Growth
     absences: Absences
     conditions: Conditions
     program: Program

@@ -10,6 +10,7 @@ from trellis.kernels import opcodes as o
 from trellis.kernels.compile import inlined, inner
 from trellis.kernels.decimals import SUM_OVERFLOWED, sum_words
 from trellis.kernels.event_arrays import EventGraphs, Room, Step
+from trellis.kernels.event_growth import later, reaches, wait_for
 from trellis.kernels.event_matches import blocks, is_open
 
 __all__ = ["write_graph"]
@@ -24,7 +25,8 @@ def write_graph(
 ) -> int:
     """Write down how many matches end at `row`, and their graph if it is wanted; 1, 0 if there are none.
 
-    -1 (and nothing is written) if there is no room.
+    -1 (and nothing is written) if there is no room; UNDECIDED (and nothing) if rows to come may tell that there are
+    fewer.
     """
     progress, cells = room.progress, room.cells
     base, finals = progress[o.BASE], progress[o.FINALS]
@@ -64,6 +66,8 @@ def write_graph(
             paths_high, paths_low = _sum(paths_high, paths_low, graphs.paths_high[at], graphs.paths_low[at])
     if ends == 0:
         return 0
+    if step.growth.waits[series] and _has_to_wait(series, high, bottom, top, step, room, graphs):
+        return o.UNDECIDED
     if step.automaton.wanted == o.GRAPHS and not _write_nodes(bottom, top, ends, step, room, graphs):
         progress[o.STEPS] -= top - bottom
         return -1
@@ -119,6 +123,42 @@ def _count(at: int, row: int, low: int, high: int, step: Step, room: Room, graph
     if alive:
         graphs.state[at] = _ALIVE
         graphs.paths_high[at], graphs.paths_low[at] = paths_high, paths_low
+
+
+@inner
+def _has_to_wait(series: int, high: int, bottom: int, top: int, step: Step, room: Room, graphs: EventGraphs) -> bool:
+    """Whether a match of what is alive is undecided: what must be absent after it may still come.
+
+    `number` is meanwhile, of the rows at which such matches of a cell begin, the one whose window ends last.
+    """
+    cells, base = room.cells, room.progress[o.BASE]
+    for at in range(bottom, top + 1):
+        if graphs.state[at] != _ALIVE:
+            continue
+        row, left, last = cells.row[at], cells.left[at] - base, -1
+        if row >= 0 and cells.left[at] < 0:
+            last = row if reaches(row, high, step.growth.horizon[series], step) else -1
+        elif row >= 0 and _is_guarded(at, step, room):
+            todo, child = _next_before(_push(left, 0, room), at, step, room, graphs)
+            while child >= 0:
+                last = later(last, graphs.number[child], step)
+                todo, child = _next_before(todo, at, step, room, graphs)
+        else:
+            last = _waiting(left, graphs)
+            if row < 0:
+                last = later(last, _waiting(cells.right[at] - base, graphs), step)
+        graphs.number[at] = last
+    last = -1
+    for k in range(room.progress[o.FINALS]):
+        last = later(last, _waiting(room.final[k] - base, graphs), step)
+    if last >= 0:
+        wait_for(last, series, step)
+    return last >= 0
+
+
+@inlined
+def _waiting(at: int, graphs: EventGraphs) -> int:
+    return int(graphs.number[at]) if at >= 0 and graphs.state[at] == _ALIVE else -1
 
 
 @inlined

@@ -5,6 +5,7 @@ from __future__ import annotations
 from trellis.kernels import opcodes as o
 from trellis.kernels.compile import inlined, inner, spliced
 from trellis.kernels.event_arrays import EventMatches, Room, Step
+from trellis.kernels.event_growth import have_to_wait
 from trellis.kernels.expressions import evaluate
 from trellis.kernels.tracking import add_row
 
@@ -67,7 +68,10 @@ def holds(number: int, row: int, low: int, high: int, step: Step, room: Room) ->
 def write_matches(
     series: int, row: int, low: int, high: int, step: Step, room: Room, matches: EventMatches, budget: int
 ) -> int:
-    """Write down the matches that end at `row`; how many, or -1 (and nothing) if there is no room for them."""
+    """Write down the matches that end at `row`; how many, or -1 (and nothing) if there is no room for them.
+
+    UNDECIDED (and nothing) if rows to come may tell that one of them is none.
+    """
     progress = room.progress
     before, used, steps = progress[o.MATCHES], progress[o.USED], progress[o.STEPS]
     matches.begins[before] = used
@@ -80,6 +84,9 @@ def write_matches(
     given = progress[o.MATCHES] - before
     if not _are_in_order(before, given, matches):
         _put_in_order(before, given, matches)
+    if have_to_wait(series, high, before, given, step, matches):
+        progress[o.MATCHES], progress[o.USED] = before, used
+        return o.UNDECIDED
     if given > 1 and step.automaton.one_by_one:
         given = 1
         progress[o.MATCHES] = before + 1

@@ -12,6 +12,7 @@ from trellis.kernels.arrays import Ints, Slots
 from trellis.kernels.compile import inlined, inner, kernel, spliced
 from trellis.kernels.event_arrays import Cells, EventGraphs, EventMatches, Registers, Room, Runs, Step
 from trellis.kernels.event_graphs import write_graph
+from trellis.kernels.event_growth import later, note_rest
 from trellis.kernels.event_matches import holds, is_open, write_matches
 from trellis.kernels.tracking import add_row
 
@@ -144,21 +145,13 @@ def _new_cell(cells: Cells, progress: Ints, row: int, part: int, left: int, righ
 
 
 @inlined
-def _later(one: int, other: int, step: Step) -> int:
-    """That of two rows whose window ends later; of months, or where the clock changes, it may be the earlier row."""
-    if step.within.active and step.within.deadline[one] != step.within.deadline[other]:
-        return one if step.within.deadline[one] > step.within.deadline[other] else other
-    return max(one, other)
-
-
-@inlined
 def _add_run(runs: Runs, group: int, count: int, state: int, cell: int, start: int, step: Step, room: Room) -> int:
     """Add the run whose words stand at `count` already, or merge it with one that is there; how many there are then."""
     if step.automaton.merged and count > 0:
         other = _equal_run(runs, group, count, state, step, room)
         if other >= 0:
             progress = room.progress
-            latest = _later(runs.start[group, other], start, step)
+            latest = later(runs.start[group, other], start, step)
             at = progress[o.AT_ROW]
             runs.cell[group, other] = _new_cell(room.cells, progress, -1, at, runs.cell[group, other], cell, latest)
             runs.start[group, other] = latest
@@ -296,9 +289,12 @@ def _advance(
 
 
 @inlined
-def _may_begin(row: int, stop: int, bit: int, step: Step) -> bool:
+def _may_begin(row: int, series: int, bit: int, step: Step) -> bool:
     """Whether a match may begin with an event; without a time it is in no window, not even its own."""
-    return row < stop and (bit < 0 or step.conditions.bits[bit, row]) and is_open(row, row, step)
+    growth = step.growth
+    if row < growth.begins[series] or row >= growth.stops[series]:
+        return False
+    return (bit < 0 or step.conditions.bits[bit, row]) and is_open(row, row, step)
 
 
 @inlined
@@ -347,7 +343,8 @@ def find_events(
     progress = room.progress
     first_bit = step.automaton.begin_bit[0]
     while progress[o.AT_SERIES] < len(offsets) - 1:
-        low, high = offsets[progress[o.AT_SERIES]], offsets[progress[o.AT_SERIES] + 1]
+        series = progress[o.AT_SERIES]
+        low, high = offsets[series], offsets[series + 1]
         if progress[o.AT_ROW] < 0:
             progress[o.AT_ROW] = low
             progress[o.OPEN] = low
@@ -355,12 +352,12 @@ def find_events(
             progress[o.CELLS] = 0
             progress[o.BASE] = 0
             progress[o.STEPS] = 0
-        stop = step.stops[progress[o.AT_SERIES]]
+        undecided = False
         while progress[o.AT_ROW] < high:
             row = progress[o.AT_ROW]
             if progress[o.IS_ADVANCED] == 0:
                 count = progress[o.RUNS]
-                fresh = 1 if _may_begin(row, stop, first_bit, step) else 0
+                fresh = 1 if _may_begin(row, series, first_bit, step) else 0
                 if count + fresh == 0:
                     progress[o.AT_ROW] += 1
                     continue
@@ -381,15 +378,19 @@ def find_events(
                 if room.status[0] != o.DONE:
                     room.status[1] = row
                     return o.FINISHED
-            if progress[o.FINALS] > 0 and step.automaton.wanted != o.NOTHING:
+            if progress[o.FINALS] > 0 and step.automaton.wanted != o.NOTHING and row >= step.growth.shown[series]:
                 _close_window(row, step, progress)
                 if step.automaton.wanted == o.ALL_MATCHES:
-                    given = write_matches(progress[o.AT_SERIES], row, low, high, step, room, matches, budget)
+                    given = write_matches(series, row, low, high, step, room, matches, budget)
                 else:
-                    given = write_graph(progress[o.AT_SERIES], row, low, high, step, room, graphs, budget)
+                    given = write_graph(series, row, low, high, step, room, graphs, budget)
                 if room.status[0] != o.DONE:
                     room.status[1] = row
                     return o.FINISHED
+                if given == o.UNDECIDED:
+                    # Matches come in order: whatever ends later waits, too.
+                    undecided = True
+                    break
                 if given < 0:
                     return o.MORE_MATCHES
                 if given > 0 and step.automaton.one_by_one:
@@ -398,6 +399,9 @@ def find_events(
             progress[o.AT_ROW] += 1
             if max(progress[o.USED], progress[o.MATCHES], progress[o.NODES], progress[o.EDGES]) >= full:
                 return o.FULL
+        if step.growth.grows[series]:
+            note_rest(series, low, progress[o.AT_ROW], undecided, step, runs, room)
+        progress[o.IS_ADVANCED] = 0
         progress[o.AT_SERIES] += 1
         progress[o.AT_ROW] = -1
     return o.FINISHED
@@ -451,7 +455,7 @@ def find_events_alone(
                 progress[o.RUNS] = last
             progress[o.OPEN] = progress[o.AT_ROW]
             # A run that is searched alone has begun already.
-            fresh = 1 if count == 0 and _may_begin(row, step.stops[progress[o.AT_SERIES]], -1, step) else 0
+            fresh = 1 if count == 0 and _may_begin(row, progress[o.AT_SERIES], -1, step) else 0
             found = _advance(row, low, high, runs, 0, count, fresh, step, room)
             progress[o.STEPS] += 1
             given = 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -12,13 +13,14 @@ from trellis.algebra.query import Selection
 from trellis.errors import DataError, ResourceError, TrellisError, UnsupportedError
 from trellis.execution import loading
 from trellis.execution.chunks import Chunk
+from trellis.execution.events.edges import growing, whole
 from trellis.execution.events.found import count_matches, put_in_order, read_graphs, read_matches
 from trellis.execution.match_reader import MatchReader
-from trellis.execution.open_series import EVER, OpenSeries, Resumed
+from trellis.execution.open_series import EVER, NEVER, OpenSeries, Resumed
 from trellis.execution.rows.outputs import Graphs
 from trellis.kernels import opcodes as o
 from trellis.kernels.arrays import Bools, Conditions, Ints, Matched
-from trellis.kernels.event_arrays import Absences, EventAutomaton, Registers, Room, Step
+from trellis.kernels.event_arrays import Absences, EventAutomaton, Growth, Registers, Room, Step
 from trellis.kernels.event_room import (
     Sizes,
     longer_runs,
@@ -80,24 +82,47 @@ class EventMatcher(MatchReader):
 
     def run(self, chunk: Chunk) -> Iterator[pa.RecordBatch]:
         """The output rows of a chunk."""
-        dictionary = self.dictionary(chunk)
-        owner, given = -1, 0
-        for matched, graphs in self.find(chunk, dictionary):
-            before = np.where(matched.owners == owner, given, 0)
-            ends = matched.rows[matched.begins[1:] - 1]
-            yield from self.measure(chunk, dictionary, matched, ends, before=before, graphs=graphs)
-            last = int(matched.owners[-1])
-            given = int(np.count_nonzero(matched.owners == last)) + (given if last == owner else 0)
-            owner = last
+        yield from self._results(chunk, None, np.zeros(len(chunk.offsets) - 1, np.int64))
 
     def resume(self, chunk: Chunk, series: OpenSeries, final: Bools, horizon: int = EVER) -> Resumed:
-        """The matches of series that may go on, as far as they are decided."""
-        raise UnsupportedError("Event patterns cannot be searched while rows still come.")
+        """The output rows that are decided, and where the search through each series stands then.
 
-    def find(self, chunk: Chunk, dictionary: loading.Dictionary | None) -> Iterator[tuple[Matched, Graphs | None]]:
+        Of each series the chunk holds the rows from `first` on; if `final`, there will be no more. Rows to come have no
+        smaller key of WITHIN than `horizon`. A match is decided when its last event has come; but if something must be
+        absent at the end of the pattern, when its window has closed.
+        """
+        plan = self.plan
+        if plan.search is EventSearch.ONE_AT_A_TIME:
+            raise UnsupportedError(
+                "A search of one run after the other needs whole series: it cannot be done while rows still come.",
+                cure="Leave out the hint search.",
+            )
+        assert plan.slices is None, "a slice is no series"
+        if chunk.table.num_rows == 0:
+            return Resumed([], series, np.full(len(final), NEVER))
+        chunk = replace(chunk, gone=series.first)
+        growth = growing(plan, chunk, series, final, horizon)
+        given = series.matches.copy()
+        batches = list(self._results(chunk, growth, given))
+        to_series = series.first - chunk.offsets[:-1]
+        rest = OpenSeries(growth.firsts + to_series, growth.starts + to_series, given, growth.ends + to_series)
+        return Resumed(batches, rest, growth.due)
+
+    def _results(self, chunk: Chunk, growth: Growth | None, given: Ints) -> Iterator[pa.RecordBatch]:
+        """The output rows of a chunk; `given` are the matches of each series that were given out, and it is kept up."""
+        dictionary = self.dictionary(chunk)
+        for matched, graphs in self.find(chunk, dictionary, growth):
+            ends = matched.rows[matched.begins[1:] - 1]
+            yield from self.measure(chunk, dictionary, matched, ends, before=given[matched.owners], graphs=graphs)
+            given += np.bincount(matched.owners, minlength=len(given))
+
+    def find(
+        self, chunk: Chunk, dictionary: loading.Dictionary | None, growth: Growth | None = None
+    ) -> Iterator[tuple[Matched, Graphs | None]]:
         """The matches of a chunk, some at a time; they are gone when more are asked for.
 
-        Where only their number or their graph is wanted, a match is the event that ends them.
+        Where only their number or their graph is wanted, a match is the event that ends them. Series are whole unless
+        `growth` says what is known of them; where their search stands is written there.
         """
         plan = self.plan
         status = np.zeros(3, np.int64)
@@ -105,13 +130,13 @@ class EventMatcher(MatchReader):
         program = self.program(dictionary)
         longest = int(np.diff(chunk.offsets).max())
         work = new_work(longest, 1, 1, plan.program.depth, True, False, self.wide)
-        whole, edges = loading.load_starts(chunk, None), loading.load_edges(plan, chunk)
-        conditions = self.conditions(chunk, slots, program, work, status, whole, edges)
+        starts, edges = loading.load_starts(chunk, None), loading.load_edges(plan, chunk)
+        conditions = self.conditions(chunk, slots, program, work, status, starts, edges)
         self.check(status, chunk)
         absences = self._absences(conditions, chunk.table.num_rows)
         step = Step(
             self._automaton(conditions, absences),
-            loading.load_starts(chunk, plan.slices).ends,
+            whole(plan, chunk) if growth is None else growth,
             absences,
             conditions,
             program,
