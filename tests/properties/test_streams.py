@@ -12,9 +12,10 @@ from hypothesis.strategies import DataObject
 
 import local
 from naive import NaiveQuery
+from naive_sase import EventQuery
 from naive_sqlts import Query as SequenceQuery
 from naive_sqlts import SortKey
-from properties import test_sqlts
+from properties import test_events, test_sqlts
 from properties.render import render_clause
 from properties.segment_strategies import Case as SegmentCase
 from properties.segment_strategies import measured_cases
@@ -25,6 +26,7 @@ from properties.test_open_segments import assert_same, at, bounded
 from properties.test_segments import is_circular
 from streams import FAR, run_stream
 from trellis.errors import DataError, UnsupportedError
+from trellis.languages.sase import parse_sase_text
 from trellis.languages.statement import parse_statement
 
 Case = tuple[list[dict[str, Any]], list[str], NaiveQuery]
@@ -90,6 +92,21 @@ def test_sequences(query: SequenceQuery, rows: list[dict[str, Any]], data: DataO
     batches, delay = arrivals(times, data)
     stream = run_stream(plan, table, batches, times, delay)
     expected = local.run(written, rows, test_sqlts._SCHEMA)
+    event("matches" if expected else "no match")
+    assert sorted(map(repr, stream.found)) == sorted(map(repr, expected))
+
+
+@more
+@given(test_events.queries(), test_events.streams(), st.data())
+def test_event_patterns(query: EventQuery, rows: list[dict[str, Any]], data: DataObject) -> None:
+    assume(rows)
+    written = parse_sase_text(test_events.render(query), time_columns=("time", "id"))
+    plan = local.plan_clause(written, test_events._SCHEMA, watermark="time", allow_unbounded=True)
+    table = local.sorted_rows(plan, rows, test_events._SCHEMA)
+    times = table.column(plan.stream.time).to_pylist()
+    batches, delay = arrivals(times, data)
+    stream = run_stream(plan, table, batches, times, delay)
+    expected = local.run(written, rows, test_events._SCHEMA)
     event("matches" if expected else "no match")
     assert sorted(map(repr, stream.found)) == sorted(map(repr, expected))
 

@@ -44,9 +44,10 @@ def rocks(spark: SparkSession) -> Iterator[SparkSession]:
 class Feed:
     """A folder that a stream reads, one file for each micro-batch."""
 
-    def __init__(self, spark: SparkSession, folder: Path) -> None:
+    def __init__(self, spark: SparkSession, folder: Path, *, made: bool = False) -> None:
         self.spark, self.folder, self.files = spark, folder, 0
-        (folder / "in").mkdir()
+        if not made:
+            (folder / "in").mkdir()
 
     def stream(self, delay: str = "10 seconds") -> DataFrame:
         reader = self.spark.readStream.schema("k int, at timestamp, x double").option("maxFilesPerTrigger", 1)
@@ -171,6 +172,50 @@ def test_a_pattern_in_python(feed: Feed) -> None:
     query.processAllAvailable()
     query.stop()
     assert sorted(row["n"] for row in feed.found()) == [1, 2, 3]
+
+
+def test_an_absence_is_known_when_the_window_closes(feed: Feed) -> None:
+    """Orders without a payment, also of customers of whom nothing is heard any more."""
+    text = """PATTERN SEQ(Order o, ~(Payment p))
+        WHERE skip_till_next_match { [k] }
+        WITHIN 10 minutes
+        RETURN o.k AS unpaid"""
+    events = feed.stream().selectExpr("IF(x = 1, 'Order', 'Payment') AS type", "at AS time", "k")
+    query = feed.start(trellis.sase(text, events=events))
+    feed.give((1, 0, 1.0), (2, 5, 1.0), (2, 60, 2.0), (3, 90, 1.0))
+    query.processAllAvailable()
+    feed.give((4, 620, 1.0))  # the window of the first order has closed, that of the third has not
+    query.processAllAvailable()
+    assert [row["unpaid"] for row in feed.found()] == [1]
+    feed.give((4, 4000, 2.0))
+    query.processAllAvailable()
+    query.stop()
+    assert sorted(row["unpaid"] for row in feed.found()) == [1, 3, 4]
+
+
+def test_sequences_and_segments(feed: Feed) -> None:
+    """SQL-TS and segments run on streams as on tables."""
+    sequence = "SELECT X.k, X.at AS first, Y.at AS last FROM {t} CLUSTER BY k SEQUENCE BY at AS (X, Y) WHERE Y.x < X.x"
+    fall = (
+        trellis.pattern("FALL")
+        .define_segments(FALL="window(at, 1, 30, SECOND) AND last(x) - first(x) <= -4")
+        .measures(first="first(FALL.at)", last="last(FALL.at)")
+        .after_match("past last row")
+    )
+    queries = {
+        "sequence": trellis.sqlts(sequence, t=feed.stream()),
+        "segments": feed.stream().transform(fall.match, partition_by="k", order_by="at"),
+    }
+    feeds = {name: Feed(feed.spark, feed.folder / name, made=True) for name in queries}
+    started = {name: feeds[name].start(found) for name, found in queries.items()}
+    for batch in (((1, 0, 9.0), (1, 10, 7.0)), ((1, 20, 4.0), (2, 30, 1.0)), ((2, 4000, 1.0),)):
+        feed.give(*batch)
+        for query in started.values():
+            query.processAllAvailable()
+    for query in started.values():
+        query.stop()
+    assert seconds(feeds["sequence"].found(), "first", "last") == [(0, 10)]
+    assert seconds(feeds["segments"].found(), "first", "last") == [(0, 20)]
 
 
 WITHOUT_WITHIN = DIPS.replace("WITHIN INTERVAL '1' MINUTE", "")
