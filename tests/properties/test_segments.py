@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from itertools import combinations
 from typing import Any
 from unittest import mock
@@ -28,7 +29,8 @@ from properties.segment_strategies import (
 )
 from trellis.algebra.segments import Choices
 from trellis.errors import DataError, UnsupportedError
-from trellis.execution.segments import zoom
+from trellis.execution.segments import functions, zoom
+from trellis.execution.segments.rows import Rows
 
 batches = st.sampled_from((1, 3, 1000))
 Plan = tuple[Choices, tuple[str, ...]]  # what is forced, and the rules that are off
@@ -36,6 +38,20 @@ plans: st.SearchStrategy[Plan] = st.tuples(
     choices, st.sampled_from([(), (), ("push_windows",), ("place_filters",), ("push_windows", "place_filters")])
 )
 Found = tuple[Any, ...]  # key, first row, last row, first and last row of each wanted variable
+
+
+@pytest.fixture(autouse=True, scope="module")
+def no_segment_is_longer_than_its_tables() -> Iterator[None]:
+    """Kernels do not look whether a segment is longer than the tables that were made for it: they read beyond them."""
+    evaluate = functions._evaluate
+
+    def checked(rows: Rows, function: Any, segments: Any, *args: Any) -> Any:
+        for starts, ends in segments:
+            assert (ends - starts + 1).max(initial=1) <= rows.longest
+        return evaluate(rows, function, segments, *args)
+
+    with mock.patch.object(functions, "_evaluate", checked):
+        yield
 
 
 def times(factor: int) -> settings:

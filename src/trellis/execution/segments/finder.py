@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from trellis.algebra.logical_tree import walk_all
 from trellis.algebra.physical_tree import ChosenTree, PhysicalNode
 from trellis.algebra.query import Boundary, SkipTo, Wanted
 from trellis.algebra.segments import Price, SegmentScan
@@ -146,9 +147,13 @@ class Finder:
     def rows(self, offsets: Ints, slots: Slots, name: Callable[[int], str] | None = None) -> Rows:
         """The rows of a chunk."""
         whole = tuple(source.held != "float" for source in self.plan.slots)
+        return Rows(offsets, slots, whole, self.plan.scales, self._longest(offsets), name)
+
+    def _longest(self, offsets: Ints) -> int:
+        """How many rows a segment may have that anybody looks at; parts of a match may be longer than all matches."""
         longest = int(np.diff(offsets).max())
-        most = self.plan.tree.window.most
-        return Rows(offsets, slots, whole, self.plan.scales, longest if most is None else min(longest, most), name)
+        bounds = [node.window.most for node in walk_all(self.plan.tree)]
+        return min([longest, max(longest if most is None else most for most in bounds)])
 
     def _slices(self, rows: Rows, wanted: Bools | None) -> Iterator[tuple[Rows, Space | None, int]]:
         """The chunk in pieces, where it is long and segments are short, each with the rows that its segments need."""
