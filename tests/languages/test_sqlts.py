@@ -62,6 +62,8 @@ def test_a_query_becomes_a_row_pattern() -> None:
         ("max(*Y.a) > X.a", {"Z": "max(Y.a) > X.a"}),
         ("X.a > 1 OR X.b > 2", {"X": "(X.a > 1) OR (X.b > 2)"}),
         ("X.a > 1 OR Z.b > 2", {"Z": "(X.a > 1) OR (Z.b > 2)"}),
+        # What speaks of no element makes no pattern of its own.
+        ("(k = 1 AND Z.a > 2) OR (1 < 2 AND Z.a < 2)", {"Z": "((k = 1) AND (Z.a > 2)) OR ((1 < 2) AND (Z.a < 2))"}),
     ],
 )
 def test_conditions_go_where_they_are_known(where: str, expected: dict[str, str]) -> None:
