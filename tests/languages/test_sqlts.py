@@ -62,6 +62,8 @@ def test_a_query_becomes_a_row_pattern() -> None:
         ("max(*Y.a) > X.a", {"Z": "max(Y.a) > X.a"}),
         ("X.a > 1 OR X.b > 2", {"X": "(X.a > 1) OR (X.b > 2)"}),
         ("X.a > 1 OR Z.b > 2", {"Z": "(X.a > 1) OR (Z.b > 2)"}),
+        # What speaks of no element makes no pattern of its own.
+        ("(k = 1 AND Z.a > 2) OR (1 < 2 AND Z.a < 2)", {"Z": "((k = 1) AND (Z.a > 2)) OR ((1 < 2) AND (Z.a < 2))"}),
     ],
 )
 def test_conditions_go_where_they_are_known(where: str, expected: dict[str, str]) -> None:
@@ -123,6 +125,24 @@ def test_what_needs_no_search_is_done_before() -> None:
     assert [str(key) for key in clause.query.partition_by] == ["k", "`trellis_row`"]
 
 
+def test_what_might_fail_is_left_to_the_search() -> None:
+    """Before the search it would be computed for clusters in which no row comes so far."""
+    clause = clause_of(f"SELECT X.a {TABLES} WHERE X.a > 1 AND 10 / k > 2 AND k > -1")
+    assert clause.input == "(SELECT * FROM t WHERE (k > (- 1)))"
+    assert [str(one) for one in clause.query.definitions] == ["X AS (X.a > 1) AND ((10 / k) > 2)"]
+
+
+def test_keys_may_have_the_name_of_the_table_before_them() -> None:
+    clause = clause_of(
+        "SELECT X.a FROM u AS A, t AS q CLUSTER BY q.k, year(Q.d) SEQUENCE BY q.s DESC AS (X)"
+        " WHERE A.k = X.k AND X.k > 1"
+    )
+    assert [str(key) for key in clause.query.partition_by] == ["k", "year(d)", "`trellis_row`"]
+    assert [str(key) for key in clause.query.order_by] == ["s DESC NULLS LAST"]
+    assert "(SELECT * FROM t AS q WHERE (k > 1))" in clause.input
+    assert "ON trellis_sequence.k = " in clause.input
+
+
 def test_queries_in_queries() -> None:
     statement = parse_statement(
         "WITH q AS (SELECT X.a FROM t SEQUENCE BY s AS (X)) SELECT Y.a FROM (SELECT * FROM q) SEQUENCE BY a AS (Y, Z)"
@@ -154,6 +174,8 @@ def test_queries_in_queries() -> None:
         ("SELECT X.a FROM t SEQUENCE BY s AS (X) GROUP BY X.a", "GROUP cannot stand", "GROUP"),
         ("SELECT X.a FROM t JOIN u ON t.k = u.k, v SEQUENCE BY s AS (X)", "A join cannot stand", "JOIN"),
         ("SELECT X.a FROM (SELECT 1), v SEQUENCE BY s AS (X)", "This table needs an alias", "(SELECT 1)"),
+        ("SELECT X.a FROM u AS A, v a, t SEQUENCE BY s AS (X)", "The tables u AS A and this one have one name", "v a"),
+        ("SELECT X.a FROM u AS x, t SEQUENCE BY s AS (X)", "The element X and this table have one name", "u AS x"),
         ("SELECT X.a FROM t SEQUENCE BY s AS (X), u SEQUENCE BY s AS (Y)", "A query has one sequence", "u SEQ"),
         ("SELECT X.a FROM t SEQUENCE BY s NULLS SECOND AS (X)", "Expected FIRST or LAST", "SECOND"),
         ("SELECT X.a SEQUENCE BY s AS (X)", "A SQL-TS query needs FROM", ")"),

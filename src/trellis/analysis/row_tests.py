@@ -28,8 +28,9 @@ _DENIED = {"<": ">=", "<=": ">", "=": "<>", "<>": "=", ">=": "<", ">": "<="}
 _EXACT = (Kind.INTEGER, Kind.DECIMAL)
 _NUMBER = re.compile(r"(\d+\.?\d*|\.\d+)(L|S|Y|BD)?", re.IGNORECASE)
 _DATE = re.compile(r"DATE '(\d{4}-\d\d-\d\d)'")
-_TEXT = re.compile(r"'([^'\\]*)'")
-# What a decimal can hold; a longer product is rounded.
+# Beside a column of type CHAR, Spark fills texts up with spaces: these are in the same order then.
+_TEXT = re.compile(r"'([^'\\\x00-\x1f]*[^'\\\x00-\x20]|)'")
+# What a decimal can hold: a longer constant is none that Spark reads, a longer product is rounded.
 _DIGITS = 38
 
 _Value = tuple[Read | Constant, str]
@@ -226,8 +227,8 @@ def _opaque(condition: Expression, shift: int) -> Opaque:
 
 
 def _constant(text: str) -> _Value | None:
-    if number := _NUMBER.fullmatch(text):
-        return Constant(Fraction(number[1] if number[1] != "." else "0")), "number"
+    if (number := _NUMBER.fullmatch(text)) and len(number[1].replace(".", "")) <= _DIGITS:
+        return Constant(Fraction(number[1])), "number"
     if date := _DATE.fullmatch(text):
         return Constant(date[1], "date"), "date"
     if string := _TEXT.fullmatch(text):

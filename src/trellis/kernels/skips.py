@@ -4,6 +4,10 @@
 fails, the tables say how many elements the pattern moves on, and at which element the tests go on: rows that are known
 to pass are not tested again.
 
+A later attempt never is at a later element than an earlier one on the same row. So where it gives an element a row that
+the last attempt which failed gave it, too, both go on alike: it is known where it fails, and no row is given to one
+element by two attempts. This is why the search is linear, whatever the tables say.
+
 A search that has read all rows is over. A later start would meet the same rows in the same repetitions, and what was
 missing behind them is still missing.
 """
@@ -15,6 +19,9 @@ from trellis.kernels.arrays import Bools, Conditions, Ints, Matches, Shorts
 from trellis.kernels.compile import kernel
 
 __all__ = ["find_skipping"]
+
+# What is known of an attempt that failed.
+_UNTIL, _ELEMENT, _ROW = range(3)
 
 
 @kernel
@@ -29,6 +36,7 @@ def find_skipping(
     conditions: Conditions,
     overlapping: bool,
     ends: Ints,
+    doomed: Ints,
     matches: Matches,
     tests: Ints,
 ) -> int:
@@ -36,7 +44,8 @@ def find_skipping(
 
     `following[j]` is the element to go on at when element `j` fails: 0 if the next match begins after the failed row at
     the earliest, -1 to try every start (which is for comparisons). Where `passes[j]`, that element passes there.
-    `tests[0]` counts how often an element was tested.
+    `doomed` says of each element up to where its rows were part of an attempt that failed, and where that was: at which
+    element and row. `tests[0]` counts how often an element was tested.
     """
     count = len(elements)
     progress = matches.progress
@@ -88,36 +97,51 @@ def find_skipping(
             tested += 1
             variable = elements[element - 1]
             if conditions.kind[variable] == o.ALWAYS or conditions.bits[conditions.bit[variable], at]:
-                at += 1
-                ends[element] = at
-                if stars[element - 1]:
-                    taken = True
-                else:
-                    element += 1
-                continue
-            if taken:
-                element += 1
-                taken = False
-                continue
-            resumed = following[element]
-            if resumed > 0:
-                moved = shift[element]
-                for k in range(element - moved):
-                    ends[k] = ends[k + moved]
-                known = passes[element]
-                element = resumed
-                at = ends[element - 1]
-                if known:
+                if taken or at >= doomed[element, _UNTIL]:
                     at += 1
                     ends[element] = at
                     if stars[element - 1]:
                         taken = True
                     else:
                         element += 1
+                    continue
+                # From here on all goes as in that attempt: this one fails at the same element and row.
+                failed, row = doomed[element, _ELEMENT], doomed[element, _ROW]
+            elif taken:
+                element += 1
+                taken = False
+                continue
             else:
-                at = at + 1 if resumed == 0 else ends[0] + 1
+                failed, row = element, at
+            resumed = following[failed]
+            if resumed < 0:
+                at = ends[0] + 1
                 ends[0] = at
                 element = 1
+                continue
+            for k in range(1, element):
+                doomed[k, _UNTIL] = ends[k]
+                doomed[k, _ELEMENT] = failed
+                doomed[k, _ROW] = row
+            if resumed == 0:
+                at = row + 1
+                ends[0] = at
+                element = 1
+                continue
+            moved = shift[failed]
+            # Where elements end is known as far as this attempt has come.
+            known = passes[failed] and resumed + moved == element
+            element = min(resumed, element - moved)
+            for k in range(element):
+                ends[k] = ends[k + moved]
+            at = ends[element - 1]
+            if known:
+                at += 1
+                ends[element] = at
+                if stars[element - 1]:
+                    taken = True
+                else:
+                    element += 1
         progress[0] = series + 1
         progress[1] = -1
     tests[0] += tested

@@ -120,11 +120,12 @@ class Elements:
             of_one: dict[int, list[Expression]] = {}
             for operand in condition.operands:
                 parts = conjuncts(operand)
-                places = {self.tested_at(part) for part in parts}
+                # What speaks of no element can be tested at any: a key of clusters, another table, a constant.
+                places = {self.tested_at(part) for part in parts if self._elements_in(part)}
                 if len(places) > 1:
                     patterns.append(parts)
                 else:
-                    of_one.setdefault(places.pop(), []).append(operand)
+                    of_one.setdefault(max(places, default=0), []).append(operand)
             # What is tested at one element stays one condition of it.
             if patterns:
                 return [*patterns, *([_either(operands, condition)] for operands in of_one.values())]

@@ -13,6 +13,7 @@ from trellis.languages.sequence_elements import Elements, field_name
 __all__ = ["SequenceSource", "Table", "relation_of"]
 
 _ROW = Identifier("trellis_row", quoted=True)
+_ARITHMETIC = frozenset({"+", "-", "*", "/", "%", "DIV", "NEG"})
 _SEQUENCE, _JOINED = "trellis_sequence", "trellis_joined"
 
 
@@ -121,7 +122,7 @@ class SequenceSource:
                 if isinstance(found, Name) and isinstance(other, Name) and self.elements.is_of_table(other):
                     self._joins.append((found, other))
                     return True
-        plain = all(isinstance(node, (Name, Operator, Literal)) for node in walk(condition))
+        plain = all(map(_cannot_fail, walk(condition)))
         if names and plain and all(self.elements.cluster_key(name) is not None for name in names):
             self._of_clusters.append(self._without_elements(condition))
             return True
@@ -139,6 +140,16 @@ class SequenceSource:
         """The column of another table where its row is a struct; written as the table's alias says."""
         table = next(table for table in self.tables if table.name is not None and table.name == name.parts[0])
         return replace(name, parts=(self._field(table), *name.parts[1:]))
+
+
+def _cannot_fail(node: Expression) -> bool:
+    """Whether a part of a condition can be computed for all clusters, also where the search would not ask for it."""
+    match node:
+        case Name() | Literal() | Operator(symbol="NEG", operands=(Literal(),)):
+            return True
+        case Operator(symbol=symbol):
+            return symbol not in _ARITHMETIC
+    return False
 
 
 def _all(conditions: list[Expression]) -> str:

@@ -11,7 +11,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from trellis.algebra.expression import Expression, Operator, conjuncts
+from trellis.algebra.expression import Expression, Name, Operator, conjuncts
+from trellis.algebra.expression import rebuild as rebuild_expression
 from trellis.algebra.pattern import Alt, Check, Concat, Mode, Pattern, Repeat, Var, rebuild
 from trellis.algebra.query import Definition, Measure, Query, Skip, SkipTo, SortKey, Subset, Wanted
 from trellis.algebra.validation import check_query
@@ -106,7 +107,7 @@ def _tables(cursor: Cursor) -> tuple[_Sequence, list[Table]]:
                 raise UnsupportedError(
                     "A query has one sequence.", cure="Put the other one in a subquery.", span=cursor.since(start)
                 )
-            sequence = _sequence(cursor, relation.text)
+            sequence = _sequence(cursor, relation)
         elif relation.name is None:
             raise QuerySyntaxError(
                 "This table needs an alias.", cure="Write (SELECT ...) AS a.", span=cursor.since(start)
@@ -120,13 +121,25 @@ def _tables(cursor: Cursor) -> tuple[_Sequence, list[Table]]:
         raise QuerySyntaxError(
             "No table in FROM has SEQUENCE BY.", cure="Write FROM t SEQUENCE BY s AS (X, *Y).", span=cursor.since(begin)
         )
+    _check_names(sequence, others)
     return sequence, others
 
 
-def _sequence(cursor: Cursor, relation: str) -> _Sequence:
+def _check_names(sequence: _Sequence, others: Sequence[Table]) -> None:
+    """Refuse tables that are called like another one or like an element."""
+    taken = {element.name: f"The element {element.name} and this table" for element in sequence.elements}
+    for table in others:
+        if table.key in taken:
+            raise BindingError(
+                f"{taken[table.key]} have one name.", cure="Give the table another alias.", span=table.span
+            )
+        taken[table.key] = f"The tables {table.text} and this one"
+
+
+def _sequence(cursor: Cursor, relation: Table) -> _Sequence:
     cluster_by: tuple[Expression, ...] = ()
     if cursor.accept("CLUSTER", "BY"):
-        cluster_by = _keys(cursor)
+        cluster_by = tuple(_unqualified(key, relation) for key in _keys(cursor))
     if not cursor.accept("SEQUENCE", "BY"):
         cursor.fail("SEQUENCE BY", cure="Say which column puts the rows in order: `SEQUENCE BY date`.")
     order_by = [_sort_key(cursor)]
@@ -137,7 +150,15 @@ def _sequence(cursor: Cursor, relation: str) -> _Sequence:
     cursor.expect_symbol("(")
     elements = _elements(cursor)
     cursor.expect_symbol(")", "`,` or `)`")
-    return _Sequence(relation, cluster_by, tuple(order_by), elements)
+    keys = tuple(replace(key, expression=_unqualified(key.expression, relation)) for key in order_by)
+    return _Sequence(relation.text, cluster_by, keys, elements)
+
+
+def _unqualified(key: Expression, relation: Table) -> Expression:
+    """A key without the name of the table: `q.day` of `quotes AS q` is `day`."""
+    if isinstance(key, Name) and len(key.parts) > 1 and key.parts[0] == relation.name:
+        return replace(key, parts=key.parts[1:])
+    return rebuild_expression(key, partial(_unqualified, relation=relation))
 
 
 def _keys(cursor: Cursor) -> tuple[Expression, ...]:

@@ -91,8 +91,8 @@ def _fix_distances(bound: BoundQuery, columns: Columns, safety: Safety) -> Chang
     return Change(found, f"rows of other variables are a fixed number of rows away ({', '.join(changed)})")
 
 
-def _drop_redundant(bound: BoundQuery, tests: RowTests) -> Change[BoundQuery] | None:
-    found = drop_redundant(bound, tests)
+def _drop_redundant(bound: BoundQuery, tests: RowTests, columns: Columns, safety: Safety) -> Change[BoundQuery] | None:
+    found = drop_redundant(bound, tests, columns, safety)
     if found is None:
         return None
     return Change(found[0], f"conditions that others imply are not tested ({', '.join(found[1])})")

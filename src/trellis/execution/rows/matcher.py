@@ -154,6 +154,7 @@ class RowMatcher(MatchReader):
         if sure:
             shift, following, passes = skips.sure_shift, skips.sure_next, skips.sure_passes
         matches = new_matches(chunk.table.num_rows)
+        ends, doomed = np.zeros(len(skips.stars) + 1, np.int64), np.zeros((len(skips.stars) + 1, 3), np.int64)
         while True:
             outcome = find_skipping(
                 chunk.offsets,
@@ -165,7 +166,8 @@ class RowMatcher(MatchReader):
                 np.array(passes, np.bool_),
                 conditions,
                 self.plan.skip is SkipTo.NEXT_ROW,
-                np.zeros(len(skips.stars) + 1, np.int64),
+                ends,
+                doomed,
                 matches,
                 self.tests,
             )

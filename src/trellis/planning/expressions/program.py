@@ -259,10 +259,13 @@ class ProgramBuilder:
                 self._apply(o.NOT)
         elif symbol == "BETWEEN":
             value, low, high = operands
-            both = (e.Operator(">=", (value, low)), e.Operator("<=", (value, high)))
+            both = (
+                e.Operator(">=", (value, low), operator.span),
+                e.Operator("<=", (value, high), operator.span),
+            )
             self._emit_operator(e.Operator("AND", both), BOOLEAN)
         elif symbol == "IN":
-            equal = tuple(e.Operator("=", (operands[0], option)) for option in operands[1:])
+            equal = tuple(e.Operator("=", (operands[0], option), operator.span) for option in operands[1:])
             self._emit_operator(e.Operator("OR", equal) if len(equal) > 1 else equal[0], BOOLEAN)
         elif symbol in COMPARISONS or symbol == "<=>":
             self._emit_comparison(operator)

@@ -65,7 +65,7 @@ def plan_rows(bound: BoundQuery, source: Source, hints: Hints, rules: Firing) ->
     tests = RowTests(columns.type_of, source.lenient)
     safety = Safety.of((condition for _, condition in bound.conditions), columns, source.lenient)
     fixed = rules.apply(FIX_DISTANCES, bound, columns, safety) or bound
-    fixed = rules.apply(DROP_REDUNDANT, fixed, tests) or fixed
+    fixed = rules.apply(DROP_REDUNDANT, fixed, tests, columns, safety) or fixed
     instructions = compile_pattern(bound.query.pattern, bound.variables)
     keys = bind_keys(bound, columns)
     engine = _Rows(fixed, bound, keys, instructions, tests, safety, source, hints, rules)

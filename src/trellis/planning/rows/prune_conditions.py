@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from trellis.algebra import expression as e
@@ -11,7 +12,9 @@ from trellis.algebra.query import RowsPerMatch
 from trellis.analysis.implication import Condition, implies, is_impossible
 from trellis.analysis.paths import paths_of
 from trellis.analysis.repeatable import is_repeatable
-from trellis.analysis.row_tests import RowTests, all_of
+from trellis.analysis.row_tests import RowTests, all_of, looks_at_rows_only
+from trellis.planning.expressions.columns import Columns
+from trellis.planning.expressions.unfailing import Safety, cannot_fail
 
 __all__ = ["drop_redundant", "is_unsatisfiable"]
 
@@ -19,16 +22,27 @@ __all__ = ["drop_redundant", "is_unsatisfiable"]
 _MOST = 12
 
 
-def drop_redundant(bound: BoundQuery, tests: RowTests) -> tuple[BoundQuery, list[str]] | None:
+def drop_redundant(
+    bound: BoundQuery, tests: RowTests, columns: Columns, safety: Safety
+) -> tuple[BoundQuery, list[str]] | None:
     """The query without tests that others imply, and the variables that have lost some; None if none has."""
-    changed = {name: _without_redundant(condition, tests) for name, condition in bound.conditions}
+
+    def is_safe(part: Expression) -> bool:
+        return looks_at_rows_only(part) and cannot_fail(part, columns, safety)
+
+    changed = {name: _without_redundant(condition, tests, is_safe) for name, condition in bound.conditions}
     names = [name for name, condition in bound.conditions if changed[name] is not condition]
     if not names:
         return None
     return replace(bound, conditions=tuple((name, changed[name]) for name, _ in bound.conditions)), names
 
 
-def _without_redundant(condition: Expression, tests: RowTests) -> Expression:
+def _without_redundant(condition: Expression, tests: RowTests, is_safe: Callable[[Expression], bool]) -> Expression:
+    """The condition without parts that others imply.
+
+    In `x <> 0 AND 1 / x > y AND x > 3` the first part keeps the second from failing: what stands before a part that may
+    fail stays.
+    """
     parts = _parts(condition)
     if not 1 < len(parts) <= _MOST:
         return condition
@@ -37,7 +51,9 @@ def _without_redundant(condition: Expression, tests: RowTests) -> Expression:
     for number in reversed(range(len(parts))):
         mine = known[number]
         others = [other for at in kept if at != number and (other := known[at]) is not None]
-        if mine is not None and others and implies(all_of(others), mine):
+        if mine is None or not others or not implies(all_of(others), mine):
+            continue
+        if all(is_safe(parts[at]) for at in kept if at > number):
             kept.remove(number)
     if len(kept) == len(parts):
         return condition

@@ -27,6 +27,8 @@ __all__ = ["linear_elements", "plan_skips"]
 
 # More elements than so many have tables that take longer to make than they save.
 _MOST_ELEMENTS = 40
+# What conditions say of each other is asked as long as that takes a second or so: after so many pairs of tests.
+_MOST_WORK = 200_000
 # Instructions of a repetition: the first row, a split, a further row, and the way back.
 _LOOP = 4
 
@@ -113,6 +115,7 @@ def _tables(stars: Sequence[bool], conditions: Sequence[Condition], positive: Kn
     numbers = [conditions.index(condition) for condition in conditions]
     passed: list[list[Truth]] = []
     failed: list[list[Truth]] = []
+    work = 0
     for j, one in enumerate(conditions):
         passed.append([])
         failed.append([])
@@ -125,10 +128,19 @@ def _tables(stars: Sequence[bool], conditions: Sequence[Condition], positive: Kn
         for k, other in enumerate(conditions[: j + 1]):
             key = (numbers[j], before, numbers[k], behind)
             if key not in known:
-                known[key] = _passed(one, other, positive), _failed(either, other, positive, there)
+                work += _work(either, other)
+                known[key] = Truth.UNKNOWN, Truth.UNKNOWN
+                if work <= _MOST_WORK:
+                    known[key] = _passed(one, other, positive), _failed(either, other, positive, there)
             passed[j].append(known[key][0])
             failed[j].append(known[key][1])
     return skip_tables(stars, passed, failed)
+
+
+def _work(one: Condition, other: Condition) -> int:
+    """How many pairs of tests are looked at to compare two conditions: each of the alternatives with each other."""
+    longest = max(map(len, one), default=0) + max(map(len, other), default=0)
+    return len(one) * len(other) * longest**2
 
 
 def _passed(one: Condition, other: Condition, positive: Knows) -> Truth:
