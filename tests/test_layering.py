@@ -34,6 +34,7 @@ MAY_USE: dict[str, set[str]] = {
     "api": {"errors", "java", "languages", "planned", "planning", "stage_counts", "spark", "statements"},
     "cli": {"errors", "java", "languages", "plots", "trellis"},
     "demo": {"errors", "java", "plots", "samples", "trellis"},
+    "demo_stream": {"errors", "java", "trellis"},
     "trellis": {"api", "errors", "execution", "plots", "segment_functions"},
 }
 """The parts, or single modules of them, that each part may import, besides itself."""
@@ -43,7 +44,7 @@ MAY_USE_LIBRARY: dict[str, set[str]] = {
     "numpy": {"execution", "kernels", "plots", "segment_functions"},
     "pandas": {"plots", "spark"},
     "pyarrow": {"cli", "execution", "spark"},
-    "pyspark": {"api", "cli", "demo", "java", "planned", "plots", "stage_counts", "spark", "statements"},
+    "pyspark": {"api", "cli", "demo", "demo_stream", "java", "planned", "plots", "stage_counts", "spark", "statements"},
     "sqlglot": {"languages"},
     "vl_convert": {"plots"},
 }
