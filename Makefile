@@ -10,13 +10,16 @@ KERNEL_TESTS := $(wildcard tests/kernels tests/execution/segments/test_functions
   tests/execution/test_*.py tests/properties tests/traps/test_05* tests/traps/test_17*)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint unit spark coverage connect thorough peers bench docs clean java python
+.PHONY: help demo demo-stream test lint unit spark coverage connect thorough peers bench docs clean java python
 
 help:  ## print this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: java $(READY)  ## find cold waves in the weather of 12 cities: prints a table, draws a picture into ./demo
 	@$(BIN)/python -m trellis.demo
+
+demo-stream: java $(READY)  ## find stolen cards in a stream of payments: prints each alert as it is found, for half a minute
+	@$(BIN)/python -m trellis.demo_stream
 
 test: java $(READY)  ## run everything that CI runs: lint, types, all tests
 	$(MAKE) lint
@@ -59,8 +62,8 @@ docs: java $(READY)  ## run every example of README.md and docs/
 	$(BIN)/pytest --spark tests/test_docs.py
 
 clean:  ## remove the environment and everything that tools left behind
-	rm -rf $(VENV) build dist demo .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage .peers spark-warehouse
-	find src tests benchmarks -name __pycache__ -prune -exec rm -rf {} +
+	rm -rf $(VENV) build dist demo .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage .peers .kafka spark-warehouse
+	find src tests benchmarks examples -name __pycache__ -prune -exec rm -rf {} +
 
 # ---- what the targets need ----
 

@@ -35,6 +35,7 @@ MAY_USE: dict[str, set[str]] = {
     "streams": {"spark"},
     "cli": {"errors", "java", "languages", "plots", "trellis"},
     "demo": {"errors", "java", "plots", "samples", "trellis"},
+    "demo_stream": {"errors", "java", "trellis"},
     "trellis": {"api", "errors", "execution", "plots", "segment_functions", "streams"},
 }
 """The parts, or single modules of them, that each part may import, besides itself."""
@@ -44,7 +45,10 @@ MAY_USE_LIBRARY: dict[str, set[str]] = {
     "numpy": {"execution", "kernels", "plots", "segment_functions"},
     "pandas": {"plots", "spark"},
     "pyarrow": {"cli", "execution", "spark"},
-    "pyspark": {"api", "cli", "demo", "java", "planned", "plots", "stage_counts", "spark", "statements", "streams"},
+    "pyspark": {
+        *("api", "cli", "demo", "demo_stream", "java", "planned", "plots", "stage_counts", "spark", "statements"),
+        "streams",
+    },
     "sqlglot": {"languages"},
     "vl_convert": {"plots"},
 }

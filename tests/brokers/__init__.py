@@ -1,0 +1,1 @@
+"""Trellis between two topics of a real Kafka broker. See docs/kafka.md."""
