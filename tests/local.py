@@ -66,6 +66,11 @@ def run(
     return [{name: evaluate(expression, row) for name, expression in plan.finished} for row in matched]
 
 
+def table_of(plan: Plan, rows: Sequence[Row], schema: Sequence[tuple[str, str]]) -> pa.Table:
+    """What Spark packs for a stream: rows as they come."""
+    return sorted_rows(replace(plan, sorted_by=()), rows, schema)
+
+
 def sorted_rows(plan: Plan, rows: Sequence[Row], schema: Sequence[tuple[str, str]]) -> pa.Table:
     """What Spark hands to the workers."""
     if plan.before.keep is not None:
