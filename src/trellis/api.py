@@ -265,6 +265,8 @@ def progress(
     """
     query = parse_sase_text(text, type, time)
     session = Session(_session(spark, {"events": events}, args), dict(args or {}))
+    if events.isStreaming:
+        raise UnsupportedError("Streams have no end to count up to.", cure="Count in a table of their events.")
     with errors_about(text), warm(query):
         require_worker_python(session.spark)
         return count_stages(query, events, session, Hints.of({"step_budget": STEP_BUDGET, **(hints or {})}), max_events)

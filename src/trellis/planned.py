@@ -14,7 +14,7 @@ from pyspark.sql import DataFrame
 from trellis.algebra.plan import Plan
 from trellis.algebra.query import Query
 from trellis.algebra.segments import SegmentScan
-from trellis.errors import TrellisError, TrellisWarning, raising_worker_errors, worker_error
+from trellis.errors import TrellisError, TrellisWarning, UnsupportedError, raising_worker_errors, worker_error
 from trellis.execution.segments.trial import try_tree
 from trellis.execution.task import MatchTask
 from trellis.execution.warmup import kernels_for, kernels_of, start_warmup
@@ -80,6 +80,8 @@ def plan_on(
     """Plan a query for a DataFrame; `qualifier` may stand before its columns."""
     functions = {name: function.arguments for name, function in registered().items()}
     plan = plan_query(query, source_of(frame, session, functions, qualifier), hints)
+    if counted and plan.stream is not None:
+        raise UnsupportedError("A stream never ends, so its rows cannot be counted.", cure="Leave out analyze.")
     for warning in plan.warnings:
         _warn(warning)
     for kernels in kernels_of(plan.scan):

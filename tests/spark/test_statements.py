@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import trellis
-from trellis.errors import BindingError, TrellisError, UnsupportedError
+from trellis.errors import BindingError, TrellisError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -241,11 +241,11 @@ def test_aggregated_expressions_are_not_evaluated_outside_their_rows(spark: Spar
 
 
 @connect
-def test_a_placeholder_without_a_frame_and_a_stream_are_refused(spark: SparkSession) -> None:
+def test_a_placeholder_without_a_frame_and_a_stream_without_a_watermark_are_refused(spark: SparkSession) -> None:
     text = "SELECT * FROM {ticks} MATCH_RECOGNIZE (PATTERN (A))"
     with pytest.raises(BindingError, match="ticks=df"):
         trellis.sql(text, spark=spark)
-    with pytest.raises(UnsupportedError, match="Streams"):
+    with pytest.raises(BindingError, match="withWatermark"):
         trellis.sql(text, ticks=spark.readStream.format("rate").load())
 
 

@@ -249,6 +249,8 @@ def test_a_session_without_timers_and_a_stream_without_a_watermark(spark: SparkS
 def test_explain(feed: Feed) -> None:
     text = trellis.explain(DIPS, t=feed.stream())
     assert "once the watermark of `at` has passed them" in text
+    with pytest.raises(UnsupportedError, match="never ends"):
+        trellis.explain(DIPS, t=feed.stream(), analyze=True)
 
 
 def test_unbounded_if_insisted(feed: Feed) -> None:
