@@ -88,4 +88,6 @@ def event_text(query: Query, events: EventClauses) -> str:
         lines.append(f"RETURN {Identifier(events.result_type)}({returned})")
     if query.wanted.value == "non-overlapping":
         lines.append("OUTPUT NON_OVERLAP")
+    if query.timeouts:
+        lines.append("SHOW TIMEOUT MATCHES")
     return "\n".join(lines)

@@ -149,7 +149,8 @@ class Query:
 
     `after_match` speaks of the preferred matches alone; where others are `wanted`, nothing is skipped. `rows_span` is
     where the words of `rows_per_match` stand. `preference` orders the matches of a segment query that start in the same
-    row, where that is not just by length; rules write it.
+    row, where that is not just by length; rules write it. `timeouts` asks for beginnings of matches, too, whose window
+    closed before they were whole (SHOW TIMEOUT MATCHES).
     """
 
     pattern: Pattern
@@ -166,6 +167,7 @@ class Query:
     wanted: Wanted = Wanted.PREFERRED
     selection: Selection = Selection.PARTITION_CONTIGUITY
     events: EventClauses | None = None
+    timeouts: bool = False
 
     @property
     def segments(self) -> frozenset[str]:
@@ -191,7 +193,7 @@ class Query:
         if self.measures:
             measures = (f"{m.expression} AS {Identifier(m.name, quoted=True)}" for m in self.measures)
             lines.append("MEASURES " + ", ".join(measures))
-        lines.append(self.rows_per_match.value)
+        lines.append(f"{self.rows_per_match.value}{' SHOW TIMEOUT MATCHES' if self.timeouts else ''}")
         if self.wanted in (Wanted.PREFERRED, Wanted.EACH):
             lines.append(f"AFTER MATCH {self.after_match}")
         lines.append(f"PATTERN {'EACH ' if self.wanted is Wanted.EACH else ''}({self.pattern})")
