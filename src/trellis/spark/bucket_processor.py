@@ -50,7 +50,7 @@ class BucketProcessor(StatefulProcessor):
     def _step(self, new: Any, timer_values: Any) -> Iterator[pd.DataFrame]:
         if self.search is None:
             self.search = StreamSearch(self.task, self.spec)
-        stored, timer = (self.stored.get() if self.stored.exists() else None) or (None, None)
+        stored, timer = self.stored.get() or (None, None)
         if stored is None and new is None:
             return
         if stored is None:
