@@ -7,7 +7,7 @@ from pathlib import Path
 
 import psutil
 
-__all__ = ["WorkerMemory", "forget_peak", "held_now", "peak_so_far"]
+__all__ = ["WorkerMemory", "forget_peak", "held_now", "peak_so_far", "workers_now"]
 
 
 class WorkerMemory:
@@ -27,7 +27,7 @@ class WorkerMemory:
         self._seen: set[int] = set()
 
     def __enter__(self) -> WorkerMemory:
-        self._before = {worker.pid for worker in _workers()}
+        self._before = {worker.pid for worker in workers_now()}
         self._thread.start()
         return self
 
@@ -41,7 +41,7 @@ class WorkerMemory:
             self._look()
 
     def _look(self) -> None:
-        for worker in _workers():
+        for worker in workers_now():
             if worker.pid in self._before:
                 continue
             try:
@@ -52,7 +52,7 @@ class WorkerMemory:
         self.workers = len(self._seen)
 
 
-def _workers() -> list[psutil.Process]:
+def workers_now() -> list[psutil.Process]:
     """The Python workers of Spark that descend from this process; without the daemons that fork them."""
     found = []
     for process in psutil.Process().children(recursive=True):

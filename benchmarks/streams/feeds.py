@@ -13,13 +13,20 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 from pyspark.sql.streaming.query import StreamingQuery
 
 import trellis as tr
 
 __all__ = ["FALLS_AND_RISES", "THREE_PRICES", "Bench", "Feed"]
 
-_PROVIDER = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+_STORE = "spark.sql.streaming.stateStore"
+# As docs/streaming.md says.
+_SETTINGS = {
+    f"{_STORE}.providerClass": "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
+    f"{_STORE}.rocksdb.changelogCheckpointing.enabled": "true",
+    "spark.sql.shuffle.partitions": "2",
+}
 _DAY = 24 * 3600 * 1_000_000
 
 FALLS_AND_RISES = """SELECT * FROM {t} MATCH_RECOGNIZE (
@@ -44,16 +51,32 @@ class Feed:
         """All rows as a table."""
         return self.spark.read.parquet(str(self.folder / "in"))
 
-    def run(self, text: str) -> StreamingQuery:
-        """The query over all files as a stream, into files; when all are read, it ends."""
-        for name in ("out", "checkpoint"):
-            shutil.rmtree(self.folder / name, ignore_errors=True)
+    def stream(self) -> DataFrame:
+        """All rows as a stream, a file for each micro-batch."""
         rows = self.spark.readStream.schema(self.table().schema).option("maxFilesPerTrigger", 1)
-        found = tr.sql(text, t=rows.parquet(str(self.folder / "in")).withWatermark("at", "10 seconds"))
+        return rows.parquet(str(self.folder / "in")).withWatermark("at", "10 seconds")
+
+    def run(self, text: str, hints: dict[str, Any] | None = None) -> StreamingQuery:
+        """The query over all files as a stream, into files; when all are read, it ends."""
+        return self.write(tr.sql(text, t=self.stream(), hints=hints))
+
+    def count(self) -> StreamingQuery:
+        """What Spark itself can do with state: how many rows each key has in half an hour."""
+        half = F.window("at", "30 minutes")
+        return self.write(self.stream().groupBy("k", half).count().select("k", "window.start", "count"))
+
+    def write(self, found: DataFrame) -> StreamingQuery:
+        """A streaming DataFrame into files, until all are read."""
+        self.clear()
         writer = found.writeStream.format("parquet").option("path", str(self.folder / "out"))
         query = writer.option("checkpointLocation", str(self.folder / "checkpoint")).trigger(availableNow=True).start()
         query.awaitTermination()
         return query
+
+    def clear(self) -> None:
+        """Forget what an earlier run has written."""
+        for name in ("out", "checkpoint"):
+            shutil.rmtree(self.folder / name, ignore_errors=True)
 
     def found(self) -> int:
         """How many rows the stream has written."""
@@ -70,8 +93,8 @@ class Bench:
     repeats: int
 
     def __post_init__(self) -> None:
-        self.spark.conf.set("spark.sql.streaming.stateStore.providerClass", _PROVIDER)
-        self.spark.conf.set("spark.sql.shuffle.partitions", "2")
+        for name, value in _SETTINGS.items():
+            self.spark.conf.set(name, value)
 
     def size(self, full: int) -> int:
         """A number of rows or keys at the scale of this run."""

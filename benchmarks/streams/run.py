@@ -12,11 +12,14 @@ from benchmarks.options import add_only, add_page, add_run
 from benchmarks.sections import run_sections
 from benchmarks.streams.feeds import Bench
 from benchmarks.streams.sections import beside_tables, idle_keys, many_keys
+from benchmarks.streams.steady import calls, latency, worker_memory
 
 __all__ = ["add_options", "run"]
 
 _QUICK_SCALE = 0.001
-_SECTIONS = {section.__name__: section for section in (beside_tables, many_keys, idle_keys)}
+_SECTIONS = {
+    section.__name__: section for section in (beside_tables, many_keys, idle_keys, calls, latency, worker_memory)
+}
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
