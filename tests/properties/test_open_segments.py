@@ -145,3 +145,27 @@ def test_undecided(bound: str, undecided: int) -> None:
     found = [row["__m0"] for batch in batches for row in batch.to_pylist()] if batches else []
     assert (state.start, state.first, state.matches) == (undecided, undecided, len(found))
     assert len(found) == 3 * undecided
+
+
+@pytest.mark.parametrize(
+    ("pattern", "define"),
+    [
+        ("X & C", "SEGMENT X AS window(1, 2), C AS prev(v, 2) = 1"),
+        ("X", "SEGMENT X AS window(1, 2) AND prev(first(X.v), 2) = 1"),
+    ],
+)
+def test_rows_before_a_segment_are_kept_as_long_as_conditions_read_them(pattern: str, define: str) -> None:
+    clause = f"ORDER BY t MEASURES first(t) AS s PATTERN ({pattern}) DEFINE {define}"
+    plan = local.plan_clause(clause, _SCHEMA)
+    assert isinstance(plan.scan, SegmentScan)
+    rows = [{"k": 1, "t": number, "v": number, "u": number, "ts": at(number)} for number in range(6)]
+    table = local.sorted_rows(plan, rows, _SCHEMA)
+    expected = [row for batch in matcher(plan.scan).run(Chunk(table, np.array([0, 6]))) for row in batch.to_pylist()]
+    assert expected
+    state, found = OpenSeries.new(1), []
+    for end in range(1, 7):
+        first = int(state.first[0])
+        piece = Chunk(table.slice(first, end - first), np.array([0, end - first]))
+        batches, state, _ = matcher(plan.scan).resume(piece, state, np.array([end == 6]))
+        found += [row for batch in batches for row in batch.to_pylist()]
+    assert found == expected

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numba
-from hypothesis import assume, event, given, settings
+from hypothesis import assume, event, example, given, settings
 from hypothesis import strategies as st
 
 import local
@@ -68,6 +68,11 @@ def in_order(result: list[dict[str, Any]]) -> list[list[Any]]:
 
 @settings(max_examples=settings().max_examples * (1 if numba.config.DISABLE_JIT else 3))
 @given(clauses(), rows)
+@example(
+    "PARTITION BY k ORDER BY t MEASURES first(A.t) AS a, Z.t AS z PATTERN (A+? B*? C* Z) "
+    "DEFINE Z AS last(A.v) - first(A.v) <= 1",
+    [(1, 3.0, 2), (1, None, 2), (1, 1.0, 2)],  # B leaves its rows to C
+)
 def test_rewritten(clause: str, drawn: list[tuple[int, float | None, int | None]]) -> None:
     rewritten: Query | None = rewrite_rows(parse_clause_text(clause), {}, always=True)
     event("rewritten" if rewritten is not None else "stays a row pattern")

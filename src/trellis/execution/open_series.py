@@ -18,7 +18,7 @@ from trellis.algebra.automaton import AutomatonScan, Condition, Instruction, Mat
 from trellis.algebra.place import Place
 from trellis.algebra.plan import Scan
 from trellis.algebra.scan import Number
-from trellis.algebra.segments import Function, SegmentRow, SegmentScan
+from trellis.algebra.segments import Function, Read, SegmentRow, SegmentScan
 from trellis.errors import UnsupportedError
 from trellis.kernels import opcodes as o
 from trellis.kernels.arrays import Bools, Ints
@@ -185,7 +185,7 @@ def rows_after(plan: SegmentScan) -> int:
 
 def _segment_shifts(plan: SegmentScan) -> list[int]:
     values = (value for condition in plan.conditions for value in condition.values)
-    return [place.shift for place in (*plan.places, *values) if isinstance(place, SegmentRow)]
+    return [place.shift for place in (*plan.places, *values) if isinstance(place, (Read, SegmentRow))]
 
 
 def _looked_around(plan: SegmentScan) -> list[int]:

@@ -89,6 +89,11 @@ def _check_search(plan: Plan) -> None:
         )
     if isinstance(scan, AutomatonScan) and any(step.op is Op.ANCHOR_END for step in scan.instructions):
         raise UnsupportedError("A stream has no last row, so `$` never holds.", cure="Leave it out, or use WITHIN.")
+    if isinstance(scan, AutomatonScan) and any(place.numbered for place in scan.places):
+        raise UnsupportedError(
+            "A function of MATCH_NUMBER() is computed for all rows of a series: it cannot be while rows still come.",
+            cure="Use operators that conditions have between rows.",
+        )
     if isinstance(scan, AutomatonScan) and scan.others:
         raise UnsupportedError(
             "Several patterns in one query cannot be searched while rows still come.",

@@ -338,13 +338,18 @@ class _Rewriter:
             if not self._is_wild(place):
                 boundaries.append(Boundary(part.name, at_start=False, latest=part.is_greedy))
                 continue
+            if place and self._is_wild(place - 1):
+                continue
+            # Of neighbours that may all be any stretch, also none, reluctant ones leave the rows to the others: where
+            # these end together, one that is greedy decides.
             following = next((i for i in range(place + 1, len(self.parts)) if not self._is_wild(i)), None)
+            latest = any(part.is_greedy for part in self.parts[place:following])
             if following is None:
-                boundaries.append(Boundary(None, at_start=False, latest=part.is_greedy))
+                boundaries.append(Boundary(None, at_start=False, latest=latest))
             elif self.parts[following].least == 0:
                 raise _CannotError
             else:
-                boundaries.append(Boundary(self.parts[following].name, at_start=True, latest=part.is_greedy))
+                boundaries.append(Boundary(self.parts[following].name, at_start=True, latest=latest))
         return tuple(boundaries)
 
 
