@@ -8,7 +8,7 @@ from languages.event_queries import CONTAMINATION, EVENT_QUERIES, SHOPLIFTING, S
 from trellis.algebra.events import Component, components_of
 from trellis.algebra.expression import Literal, Member, MemberIndex, Operator
 from trellis.algebra.query import Query, Selection, VariableKind, Wanted
-from trellis.errors import BindingError, QuerySyntaxError, TrellisError
+from trellis.errors import BindingError, QuerySyntaxError, TrellisError, UnsupportedError
 from trellis.languages.sase import is_sase, parse_sase_text
 
 
@@ -133,15 +133,22 @@ def test_columns_of_type_and_time() -> None:
     ("text", "kind", "problem", "place"),
     [
         ("PATTERN (A a)", QuerySyntaxError, "Expected SEQ", "("),
-        ("PATTERN SEQ(A)", QuerySyntaxError, "the name of a variable", ")"),
+        ("PATTERN SEQ(A)", QuerySyntaxError, "the name of the component", ")"),
         ("PATTERN SEQ(A+ a)", QuerySyntaxError, "is repeated, so it has brackets", "a"),
         ("PATTERN SEQ(A a[])", QuerySyntaxError, "has brackets, so it is repeated", "a"),
-        ("PATTERN SEQ(A* a[])", QuerySyntaxError, "`\\+` or the name", "*"),
+        ("PATTERN SEQ(A* a[])", QuerySyntaxError, "`\\+` or a name", "*"),
         ("PATTERN SEQ(~(A+ a[]), B b)", QuerySyntaxError, "cannot be repeated", "+"),
         ("PATTERN SEQ(A a, B a)", BindingError, "Two components are called a", "B a"),
         ("PATTERN SEQ(~(A a))", BindingError, "Every component is negated", "SEQ(~(A a))"),
         ("PATTERN SEQ(A a) WHERE often { }", QuerySyntaxError, "a selection strategy", "often"),
-        ("PATTERN SEQ(A a) WHERE strict_contiguity(z) { }", BindingError, "z is not a variable", "z"),
+        ("PATTERN SEQ(A a) WHERE strict_contiguity(z) { }", BindingError, "z is not a component", "z"),
+        ("PATTERN SEQ(A a) RETURN a.*", QuerySyntaxError, "`a AS event` returns a whole event", "*"),
+        (
+            "PATTERN SEQ(A a) WHERE { sum(a.x) OVER () > 1 }",
+            UnsupportedError,
+            "inside an event pattern",
+            "sum(a.x) OVER",
+        ),
         ("PATTERN SEQ(A a) WHERE { a.x = 1 or a.x = 2 }", QuerySyntaxError, "Expected AND", "or"),
         ("PATTERN SEQ(A+ a[]) WHERE { a[i-2].x = 1 }", QuerySyntaxError, "no index of a", "[i-2]"),
         ("PATTERN SEQ(A+ a[]) WHERE { a[i+1].x = 1 }", QuerySyntaxError, "no index of a", "[i+1]"),

@@ -86,7 +86,7 @@ def test_aggregates_that_only_spark_knows(stream: DataFrame) -> None:
     text = """PATTERN SEQ(Shelf a, (Register | Exit)+ b[]) WHERE { [tag] }
         RETURN bit_or(b[].time) AS bits, a.tag AS tag"""
     assert rows(trellis.sase(text, events=stream)) == [("Match", 3, 3, 8), ("Match", 4, 4, 7), ("Match", 5, 7, 8)]
-    with pytest.raises(BindingError, match="one repeated variable"):
+    with pytest.raises(BindingError, match="one repeated component"):
         trellis.sase("PATTERN SEQ(Shelf a) RETURN bit_or(a.time) AS bits", events=stream)
 
 

@@ -12,6 +12,7 @@ from trellis.algebra.functions import AGGREGATES
 from trellis.algebra.pattern import Concat, Not, Pattern, Repeat, Var
 from trellis.algebra.query import Definition, Measure, Query, Selection, SortKey, VariableKind, Wanted
 from trellis.algebra.widths import check_within
+from trellis.algebra.words import OF_EVENTS
 from trellis.errors import BindingError, QuerySyntaxError, Span
 from trellis.languages.cursor import Cursor, cursor_over
 from trellis.languages.expressions import parse_conjunct, parse_expression
@@ -155,6 +156,7 @@ def _query(parts: _Parts, type_column: Name, time_columns: tuple[Name, ...], com
         wanted=parts.wanted,
         selection=parts.selection,
         events=events,
+        words=OF_EVENTS,
     )
 
 
@@ -210,9 +212,9 @@ def _component(cursor: Cursor, known_types: frozenset[str] | None) -> _Typed:
     plus = cursor.span
     repeated = cursor.accept_symbol("+")
     if cursor.symbol() in ("*", "?"):
-        cursor.fail("`+` or the name of a variable", cure="SASE+ repeats by `+`: what may be missing is another query.")
+        cursor.fail("`+` or a name", cure="SASE+ repeats by `+`: what may be missing is another query.")
     if not cursor.is_name():
-        cursor.fail("the name of a variable", cure=_COMPONENTS)
+        cursor.fail("the name of the component", cure=_COMPONENTS)
     name = cursor.next()
     listed = cursor.accept_symbol("[")
     if listed:
@@ -294,14 +296,14 @@ def parse_strategy(cursor: Cursor) -> Selection:
 
 
 def _arguments(cursor: Cursor, parts: _Parts) -> None:
-    """The variables after a strategy. It holds for all of them, so they say nothing; but they must exist."""
+    """The components after a strategy. It holds for all of them, so they say nothing; but they must exist."""
     known = {component.variable: component for component in parts.components}
     while True:
-        name = cursor.expect_name("a variable")
+        name = cursor.expect_name("a component")
         if name.variable not in known:
             raise BindingError(
-                f"{name.text} is not a variable of the pattern.",
-                cure=f"The variables are {', '.join(component.name for component in parts.components)}.",
+                f"{name.text} is not a component of the pattern.",
+                cure=f"The components are {', '.join(component.name for component in parts.components)}.",
                 span=name.span,
             )
         if cursor.accept_symbol("["):
@@ -367,7 +369,7 @@ def parse_window(cursor: Cursor) -> Expression | int:
         width = parse_expression(cursor)
     if cursor.is_name() and cursor.keyword() not in ("RETURN", "OUTPUT"):
         cursor.fail("a unit of time", cure=WINDOW)
-    check_within(width)
+    check_within(width, WINDOW)
     return width
 
 

@@ -25,7 +25,8 @@ def plan_within(bound: BoundQuery, columns: Columns, constant: Constant) -> With
     key = bound.order_by[0][1]
     descending = bound.query.order_by[0].descending
     type_ = columns.type_of(key)
-    named = "the ORDER BY key" if bound.query.events is None else "the time of the events"
+    rows = bound.query.events is None
+    named, written = ("the ORDER BY key", "INTERVAL '10' MINUTE") if rows else ("the time of the events", "10 minutes")
     if type_ is None or type_.kind not in (
         Kind.INTEGER,
         Kind.FLOAT,
@@ -46,7 +47,7 @@ def plan_within(bound: BoundQuery, columns: Columns, constant: Constant) -> With
     if timed != columns.type_text(within).startswith("interval"):
         raise BindingError(
             f"WITHIN {within} does not fit {named} of type {columns.type_text(key)}.",
-            cure="Write WITHIN INTERVAL '10' MINUTE for times, a number for numbers.",
+            cure=f"Write WITHIN {written} for times, a number for numbers.",
             span=within.span,
         )
     if type_.kind is Kind.DATE:
