@@ -9,6 +9,7 @@ from trellis.algebra.events import Component, components_of
 from trellis.algebra.expression import Literal, Member, MemberIndex, Operator
 from trellis.algebra.query import Query, Selection, VariableKind, Wanted
 from trellis.errors import BindingError, QuerySyntaxError, TrellisError, UnsupportedError
+from trellis.languages.event_builder import build_events
 from trellis.languages.sase import is_sase, parse_sase_text
 
 
@@ -84,6 +85,15 @@ def test_percentages_are_not_remainders(written: str, read: str) -> None:
 )
 def test_percentages_end_before_what_no_value_begins_with(text: str) -> None:
     assert "%" not in str(parse_sase_text(f"PATTERN SEQ(A a) {text}"))
+
+
+def test_the_length_of_a_component_is_a_number() -> None:
+    text = "PATTERN SEQ(A a, B+ b[]) WHERE {{ {0} >= 3 and a.len > b[b.LEN].x }} RETURN {0} AS n, {0} * 2 AS m"
+    assert parse_sase_text(text.format("b.len")) == parse_sase_text(text.format("count(b[])"))
+    (measure,) = parse_sase_text("PATTERN SEQ(B+ b[]) RETURN b.LEN").measures
+    assert (measure.name, str(measure.expression)) == ("LEN", "count(b[])")
+    built = build_events("B+ b[]").where("b.LEN > 2").returning(n="b.LEN").query()
+    assert built == parse_sase_text("PATTERN SEQ(B+ b[]) WHERE { count(b[]) > 2 } RETURN count(b[]) AS n")
 
 
 def test_parts_that_may_be_left_out() -> None:

@@ -91,6 +91,13 @@ def test_aggregates_that_only_spark_knows(stream: DataFrame) -> None:
 
 
 @connect(thorough=True)
+def test_the_length_of_a_component_is_counted(stream: DataFrame) -> None:
+    text = "PATTERN SEQ((Shelf | Register | Exit)+ a[]) WHERE partition_contiguity {{ [tag] and {0} >= 2 }} RETURN {0} AS n"
+    found = rows(trellis.sase(text.format("a.LEN"), events=stream))
+    assert found == rows(trellis.sase(text.format("count(a[])"), events=stream))
+    assert {row[-1] for row in found} == {2}
+
+
 def test_builder(stream: DataFrame) -> None:
     stolen = (
         trellis.event_pattern("Shelf a", "~(Register b)", "Exit c")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 
 from trellis.algebra.events import EventClauses, EventVariable
@@ -18,6 +18,7 @@ from trellis.languages.cursor import Cursor, cursor_over
 from trellis.languages.expressions import parse_conjunct, parse_expression
 from trellis.languages.lexer import TokenKind, attach_text
 from trellis.languages.literals import INTERVAL_UNITS, parse_literal
+from trellis.languages.members import with_lengths
 from trellis.languages.pieces import require_text
 
 __all__ = [
@@ -133,11 +134,12 @@ def _column(name: str) -> Name:
 
 def _query(parts: _Parts, type_column: Name, time_columns: tuple[Name, ...], compressed: bool) -> Query:
     patterns = tuple(component.pattern for component in parts.components)
+    repeated = frozenset(component.variable for component in parts.components if component.repeated)
     events = EventClauses(
         type=type_column,
         time=time_columns[0],
         variables=tuple(EventVariable(one.variable, one.name, one.types) for one in parts.components),
-        where=tuple(parts.where),
+        where=tuple(with_lengths(condition, repeated) for condition in parts.where),
         same=tuple(parts.same),
         most_events=parts.most_events,
         result_type=parts.result_type,
@@ -150,7 +152,9 @@ def _query(parts: _Parts, type_column: Name, time_columns: tuple[Name, ...], com
             Definition(one.variable, _type_test(type_column, one.types), one.span, VariableKind.EVENT)
             for one in parts.components
         ),
-        measures=parts.measures,
+        measures=tuple(
+            replace(measure, expression=with_lengths(measure.expression, repeated)) for measure in parts.measures
+        ),
         order_by=tuple(map(SortKey, time_columns)),
         within=parts.within,
         wanted=parts.wanted,
