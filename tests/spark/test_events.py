@@ -90,14 +90,33 @@ def test_aggregates_that_only_spark_knows(stream: DataFrame) -> None:
         trellis.sase("PATTERN SEQ(Shelf a) RETURN bit_or(a.time) AS bits", events=stream)
 
 
-@connect(thorough=True)
 def test_the_length_of_a_component_is_counted(stream: DataFrame) -> None:
-    text = "PATTERN SEQ((Shelf | Register | Exit)+ a[]) WHERE partition_contiguity {{ [tag] and {0} >= 2 }} RETURN {0} AS n"
+    text = "PATTERN SEQ((Shelf | Exit)+ a[]) WHERE partition_contiguity {{ [tag] and {0} >= 2 }} RETURN {0} AS n"
     found = rows(trellis.sase(text.format("a.LEN"), events=stream))
     assert found == rows(trellis.sase(text.format("count(a[])"), events=stream))
     assert {row[-1] for row in found} == {2}
 
 
+def test_type_and_time_may_be_fields(spark: SparkSession) -> None:
+    rows_ = [("a", ("A", 1)), ("a", ("B", 3)), ("b", ("A", 2)), ("b", ("B", 9))]
+    nested = spark.createDataFrame(rows_, "id string, payload struct<kind: string, ts: int>")
+    text = "PATTERN SEQ(A a, B b) WHERE { [id] } WITHIN 5"
+    found = trellis.sase(f"{text} RETURN a.id", events=nested, type="payload.kind", time="payload.ts")
+    assert (found.columns, rows(found)) == (["kind", "ts", "id"], [("Match", 3, "a")])
+    counts = trellis.progress(text, events=nested, type="payload.kind", time=["payload.ts", "id"], max_events=3)
+    assert [row.component for row in counts.collect()] == ["A a", "B b"]
+    # A column of that name goes before a field.
+    dotted = nested.selectExpr("id", "payload.kind AS `payload.kind`", "payload.ts AS `payload.ts`")
+    found = trellis.sase(f"{text} RETURN a.id", events=dotted, type="payload.kind", time="payload.ts")
+    assert (found.columns, rows(found)) == (["payload.kind", "payload.ts", "id"], [("Match", 3, "a")])
+    with pytest.raises(BindingError, match=r"The column payload\.ts holds values of the type int"):
+        trellis.sase(text, events=nested, type="payload.ts", time="payload.ts")
+    twice = spark.createDataFrame([(("A",), (1,))], "a struct<x: string>, b struct<x: int>")
+    with pytest.raises(BindingError, match="are both called"):
+        trellis.sase("PATTERN SEQ(A a)", events=twice, type="a.x", time="b.x")
+
+
+@connect(thorough=True)
 def test_builder(stream: DataFrame) -> None:
     stolen = (
         trellis.event_pattern("Shelf a", "~(Register b)", "Exit c")

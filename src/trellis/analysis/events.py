@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from trellis.algebra import expression as e
 from trellis.algebra.bound import BoundQuery
@@ -14,10 +15,34 @@ from trellis.analysis.binding import Binder
 from trellis.analysis.edges import Edge, EdgeKind
 from trellis.analysis.event_binder import EventBinder
 from trellis.analysis.parameters import check_width
+from trellis.analysis.schema import Schema
 from trellis.analysis.source import Source
 from trellis.errors import BindingError, Span
 
-__all__ = ["bind_events", "check_events", "edges_of"]
+__all__ = ["bind_events", "check_events", "edges_of", "with_fields"]
+
+
+def with_fields(query: Query, schema: Schema) -> Query:
+    """The query with the type and the time of events as fields of columns, where they are no columns themselves."""
+    events = query.events
+    assert events is not None
+
+    def named(node: Expression) -> Expression:
+        if not isinstance(node, e.Name):
+            return e.rebuild(node, named)
+        column = node.parts[0]
+        if len(node.parts) > 1 or schema.find(column) is not None:
+            return node
+        return replace(node, parts=tuple(e.Identifier(part, quoted=True) for part in column.text.split(".")))
+
+    type_, time = named(events.type), named(events.time)
+    assert isinstance(type_, e.Name) and isinstance(time, e.Name)
+    return replace(
+        query,
+        definitions=tuple(replace(one, condition=named(one.condition)) for one in query.definitions),
+        order_by=tuple(replace(key, expression=named(key.expression)) for key in query.order_by),
+        events=replace(events, type=type_, time=time),
+    )
 
 
 def check_events(query: Query, source: Source) -> None:
@@ -33,7 +58,7 @@ def bind_events(query: Query, source: Source) -> tuple[BoundQuery, Mapping[Edge,
     events = query.events
     assert events is not None
     binder = EventBinder.of(query, events, source)
-    _check_types(events, source)
+    _check_types(events, binder, source)
     partitioned = query.selection is not Selection.STRICT_CONTIGUITY
     same = tuple(map(binder.same, events.same))
     tests: dict[Edge, list[Expression]] = {}
@@ -87,9 +112,14 @@ def _measures(query: Query, events: EventClauses, binder: EventBinder) -> tuple[
     end = e.At(time, Place(frozenset({last.variable}), final=True))
     begin = e.At(time, Place(frozenset({first.variable}), from_first=True, final=True))
     carried: dict[str, Expression] = {
-        events.type.parts[0].text: text_literal(events.result_type),
-        events.time.parts[0].text: end,
+        events.type.parts[-1].text: text_literal(events.result_type),
+        events.time.parts[-1].text: end,
     }
+    if len(carried) == 1:
+        raise BindingError(
+            f"The type and the time of events are both called {events.type.parts[-1]}, and so would be two columns.",
+            cure="Name one of them otherwise, with a column of its own.",
+        )
     if events.compressed:
         return (*carried.items(), *_graph(query, binder))
     if query.measures:
@@ -129,14 +159,16 @@ def _check_columns(names: tuple[str, ...], query: Query) -> None:
         seen.add(name.lower())
 
 
-def _check_types(events: EventClauses, source: Source) -> None:
+def _check_types(events: EventClauses, binder: EventBinder, source: Source) -> None:
     """The type of an event is a text; and what is returned has a type that nobody can take for a function."""
-    column = source.schema.require(events.type.parts[0], events.type.span)
-    type_ = source.schema.type_of(column)
+    column = binder.column(events.type)
+    whole = len(column.path) == 1
+    type_ = source.schema.type_of(column.path[0]) if whole else source.types_of([column])[0]
+    name = ".".join(column.path)
     if type_ != "string" and not type_.startswith(("char", "varchar", "string")):
         raise BindingError(
-            f"The column {column} holds values of the type {type_}, and the types of events are texts.",
-            cure=f"Name another column as type=, or cast it: col({column!r}).cast('string').",
+            f"The column {name} holds values of the type {type_}, and the types of events are texts.",
+            cure=f"Name another column as type=, or cast it: col({name!r}).cast('string').",
         )
     if events.result_span is not None and source.is_function(events.result_type):
         raise BindingError(

@@ -1,4 +1,4 @@
-"""What expressions of event patterns have besides those of SQL: `b[i-1].to`, `avg(b[..i-1].price)`, `b.LEN`, `80%*x`."""
+"""What expressions of event patterns have besides those of SQL: `b[i-1].to`, `sum(b[..i-1].x)`, `b.LEN`, `80%*x`."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from trellis.algebra.pattern import is_possessive, with_counts
 from trellis.algebra.plan import Plan
 from trellis.algebra.query import Query, Selection, VariableKind, Wanted
 from trellis.analysis.bind_query import bind_query
-from trellis.analysis.events import bind_events, check_events
+from trellis.analysis.events import bind_events, check_events, with_fields
 from trellis.analysis.functions import settle_functions
 from trellis.analysis.segments import segment_functions
 from trellis.analysis.source import Source
@@ -37,6 +37,7 @@ def plan_query(query: Query, source: Source, hints: Hints) -> Plan:
 def _plan(query: Query, source: Source, hints: Hints) -> Plan:
     rules = Firing(frozenset(hints.off))
     if query.kind is VariableKind.EVENT:
+        query = with_fields(query, source.schema)
         check_events(query, source)
         bound, tests = bind_events(settle_functions(query, source), source)
         return plan_events(mark_registered(bound, source), tests, source, hints, rules)
