@@ -215,6 +215,39 @@ def test_a_month_has_no_fixed_length(spark: SparkSession) -> None:
     assert [row.n for row in counted.collect()] == [2]
 
 
+@pytest.mark.parametrize(
+    ("zone", "window", "first", "last"),
+    [
+        # The end of a month, then days: 29 February and one day.
+        ("UTC", "1 month 1 day", "2024-01-31 00:00:00", "2024-03-01 00:00:00"),
+        ("UTC", "1 month 1 day", "2023-01-31 00:00:00", "2023-03-01 00:00:00"),
+        ("UTC", "1 year 1 hour 30 minutes", "2024-02-29 12:00:00", "2025-02-28 13:30:00"),
+        ("UTC", "1 hour 30 minutes", "2024-02-28 23:00:00", "2024-02-29 00:30:00"),
+        ("UTC", "1 month 30 hours", "2024-01-31 00:00:00", "2024-03-01 06:00:00"),
+        # On 31 March 2024 clocks went from 2 to 3: months and days keep the hour, hours do not.
+        ("Europe/Berlin", "1 month 2 days", "2024-02-29 12:00:00", "2024-03-31 12:00:00"),
+        ("Europe/Berlin", "1 month 12 hours", "2024-02-29 22:00:00", "2024-03-30 10:00:00"),
+        ("Europe/Berlin", "2 months 12 hours", "2024-01-30 20:00:00", "2024-03-31 09:00:00"),
+        ("Europe/Berlin", "1 month 1 day 12 hours", "2024-02-29 20:00:00", "2024-03-31 09:00:00"),
+    ],
+)
+def test_windows_of_several_units(spark: SparkSession, zone: str, window: str, first: str, last: str) -> None:
+    kept = spark.conf.get("spark.sql.session.timeZone")
+    assert kept is not None
+    spark.conf.set("spark.sql.session.timeZone", zone)
+    try:
+        frame = spark.sql(f"""SELECT type, at, id FROM VALUES
+            ('A', timestamp'{first}', 0), ('B', timestamp'{last}', 1), ('B', timestamp'{last}' + INTERVAL 1 SECOND, 2)
+            AS v(type, at, id)""")
+        text = f"PATTERN SEQ(A a, B b) WHERE skip_till_any_match {{ }} WITHIN {window} RETURN b.id AS b"
+        assert [row.b for row in trellis.sase(text, events=frame, time="at").collect()] == [1]
+        rows_ = f"ORDER BY at MEASURES last(B.id) AS b PATTERN (A B+) WITHIN INTERVAL {window} DEFINE B AS type = 'B'"
+        matched = trellis.sql(f"SELECT b FROM {{frame}} MATCH_RECOGNIZE ({rows_})", frame=frame)
+        assert [row.b for row in matched.collect()] == [1]
+    finally:
+        spark.conf.set("spark.sql.session.timeZone", kept)
+
+
 def test_simultaneous_events_are_counted_as_they_are_listed(spark: SparkSession) -> None:
     frame = spark.range(20).selectExpr("IF(id % 2 = 0, 'B', 'A') AS type", "id DIV 2 AS time", "id")
     text = "PATTERN SEQ(A a, B b) WHERE skip_till_any_match { b.time = a.time }"

@@ -18,6 +18,7 @@ from trellis.planning.expressions.registered import mark_registered
 from trellis.planning.hints import Hints
 from trellis.planning.rows.plan import plan_rows
 from trellis.planning.rows.rewrite_rows import reads_segments
+from trellis.planning.rows.within import spell_width
 from trellis.planning.rule import Firing
 from trellis.planning.rules import REWRITE_ROWS
 from trellis.planning.segments.plan import plan_segments
@@ -37,7 +38,7 @@ def plan_query(query: Query, source: Source, hints: Hints) -> Plan:
 def _plan(query: Query, source: Source, hints: Hints) -> Plan:
     rules = Firing(frozenset(hints.off))
     if query.kind is VariableKind.EVENT:
-        query = with_fields(query, source.schema)
+        query = with_fields(replace(query, within=spell_width(query.within)), source.schema)
         check_events(query, source)
         bound, tests = bind_events(settle_functions(query, source), source)
         return plan_events(mark_registered(bound, source), tests, source, hints, rules)
@@ -48,6 +49,7 @@ def _plan(query: Query, source: Source, hints: Hints) -> Plan:
     bound = mark_registered(bind_query(query, source), source)
     match query.kind:
         case VariableKind.ROW:
+            bound = replace(bound, query=replace(query, within=spell_width(query.within)))
             return plan_rows(bound, source, hints, rules)
         case VariableKind.SEGMENT:
             return plan_segments(bound, source, hints, rules)
