@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
 from pyspark.sql import SparkSession
 
+from benchmarks.options import add_only, add_page, add_run
 from benchmarks.pages import Bar, bar_table, machine, page, section, show, with_blocks
 from benchmarks.results import Results
 from benchmarks.sessions import session
 from benchmarks.timing import say
 
-__all__ = ["Section", "run_sections"]
+__all__ = ["Section", "add_section_options", "run_sections"]
 
 B = TypeVar("B")
 
@@ -46,17 +47,33 @@ class Section:
         return replace(self, caption=caption, size=size)
 
 
+def add_section_options(
+    parser: argparse.ArgumentParser, sections: Iterable[str], page: str, *, repeats: int = 5, counted: str = "rows"
+) -> None:
+    """The command line of a benchmark that has sections."""
+    add_run(parser, repeats, "timed rounds, after one that is not timed")
+    add_only(parser, "section", sections)
+    parser.add_argument("--scale", type=float, default=1.0, help=f"a share of the {counted}")
+    add_page(parser, page)
+
+
 def run_sections(
     asked: argparse.Namespace,
     writer: str,
     sections: Mapping[str, Callable[[B], Section]],
-    bench: Callable[[SparkSession, Path], B],
-    size: str,
+    bench: Callable[[SparkSession, Path, float], B],
+    quick_scale: float,
 ) -> None:
-    """Measure the sections that were asked for, then print them or put them on the page."""
+    """Measure the sections that were asked for, then print them or put them on the page.
+
+    `bench` makes what they measure of a session, a folder and a share of the rows, which is `quick_scale` in a quick
+    run.
+    """
+    scale = quick_scale if asked.quick else asked.scale
+    size = "full size" if scale == 1 else f"{scale:g} of full size"
     results = Results(asked.keep, Section)
     if not asked.report:
-        _measure(asked, results, sections, bench, size)
+        _measure(asked, results, sections, lambda spark, folder: bench(spark, folder, scale), size)
     measured = {one.name: one for one in results}
     found = [measured[name] for name in asked.only if name in measured]
     summary = Section("summary", "Bars", bar_table([bar for one in found for bar in one.bars]))

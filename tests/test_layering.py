@@ -34,8 +34,9 @@ MAY_USE: dict[str, set[str]] = {
     "api": {"errors", "java", "languages", "planned", "planning", "stage_counts", "spark", "statements"},
     "streams": {"spark"},
     "cli": {"errors", "java", "languages", "plots", "trellis"},
-    "demo": {"errors", "java", "plots", "samples", "trellis"},
-    "demo_stream": {"errors", "java", "trellis"},
+    "demo_session": set(),
+    "demo": {"demo_session", "errors", "java", "plots", "samples", "trellis"},
+    "demo_stream": {"demo_session", "errors", "java", "trellis"},
     "trellis": {"api", "errors", "execution", "plots", "segment_functions", "streams"},
 }
 """The parts, or single modules of them, that each part may import, besides itself."""
@@ -46,7 +47,19 @@ MAY_USE_LIBRARY: dict[str, set[str]] = {
     "pandas": {"plots", "spark"},
     "pyarrow": {"cli", "execution", "spark"},
     "pyspark": {
-        *("api", "cli", "demo", "demo_stream", "java", "planned", "plots", "stage_counts", "spark", "statements"),
+        *(
+            "api",
+            "cli",
+            "demo",
+            "demo_session",
+            "demo_stream",
+            "java",
+            "planned",
+            "plots",
+            "stage_counts",
+            "spark",
+            "statements",
+        ),
         "streams",
     },
     "sqlglot": {"languages"},

@@ -10,8 +10,7 @@ import argparse
 
 from benchmarks.events.searches import Bench
 from benchmarks.events.sections import backtracking, growth, merging, results, spark, throughput
-from benchmarks.options import add_only, add_page, add_run
-from benchmarks.sections import run_sections
+from benchmarks.sections import add_section_options, run_sections
 
 __all__ = ["add_options", "run"]
 
@@ -21,16 +20,15 @@ _QUICK_SCALE = 0.002
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """The command line."""
-    add_run(parser, 5, "timed rounds, after one that is not timed")
-    add_only(parser, "section", _SECTIONS)
-    parser.add_argument("--scale", type=float, default=1.0, help="a share of the events")
-    add_page(parser, "docs/benchmarks/events.md")
+    add_section_options(parser, _SECTIONS, "docs/benchmarks/events.md", counted="events")
 
 
 def run(asked: argparse.Namespace) -> None:
     """Measure the sections that were asked for, then print them or put them on the page."""
-    scale = _QUICK_SCALE if asked.quick else asked.scale
-    size = "full size" if scale == 1 else f"{scale:g} of full size"
     run_sections(
-        asked, "benchmarks/events", _SECTIONS, lambda spark, folder: Bench(spark, folder, scale, asked.repeats), size
+        asked,
+        "benchmarks/events",
+        _SECTIONS,
+        lambda spark, folder, scale: Bench(spark, folder, scale, asked.repeats),
+        _QUICK_SCALE,
     )

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import argparse
 
-from benchmarks.options import add_only, add_page, add_run
 from benchmarks.rows.costs import first_query, hopeless, latency, memory, one_series
 from benchmarks.rows.throughput import all_rows, batch_sizes, profile, tiny_series, v_shape
 from benchmarks.rows.ticks import Bench
-from benchmarks.sections import run_sections
+from benchmarks.sections import add_section_options, run_sections
 
 __all__ = ["add_options", "run"]
 
@@ -36,20 +35,15 @@ _SECTIONS = {
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """The command line."""
-    add_run(parser, 5, "timed rounds, after one that is not timed")
-    add_only(parser, "section", _SECTIONS)
-    parser.add_argument("--scale", type=float, default=1.0, help="a share of the rows")
-    add_page(parser, "docs/benchmarks/row_patterns.md")
+    add_section_options(parser, _SECTIONS, "docs/benchmarks/row_patterns.md")
 
 
 def run(asked: argparse.Namespace) -> None:
     """Measure the sections that were asked for, then print them or put them on the page."""
-    scale = _QUICK_SCALE if asked.quick else asked.scale
-    size = "full size" if scale == 1 else f"{scale:g} of full size"
     run_sections(
         asked,
         "benchmarks/rows",
         _SECTIONS,
-        lambda spark, folder: Bench(spark, folder, scale, asked.repeats, asked.quick),
-        size,
+        lambda spark, folder, scale: Bench(spark, folder, scale, asked.repeats, asked.quick),
+        _QUICK_SCALE,
     )

@@ -11,8 +11,8 @@ from contextlib import nullcontext
 from pathlib import Path
 
 from benchmarks.data import data_folder
-from benchmarks.options import add_data, add_only, add_page, add_run
-from benchmarks.sections import run_sections
+from benchmarks.options import add_data
+from benchmarks.sections import add_section_options, run_sections
 from benchmarks.sqlts.searches import Bench
 from benchmarks.sqlts.sections import compilation, double_bottoms, kernels, longer, results, spark
 
@@ -24,23 +24,18 @@ _QUICK_SCALE = 0.001
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """The command line."""
-    add_run(parser, 5, "timed rounds, after one that is not timed")
+    add_section_options(parser, _SECTIONS, "docs/benchmarks/sqlts.md")
     add_data(parser)
-    add_only(parser, "section", _SECTIONS)
-    parser.add_argument("--scale", type=float, default=1.0, help="a share of the rows")
-    add_page(parser, "docs/benchmarks/sqlts.md")
 
 
 def run(asked: argparse.Namespace) -> None:
     """Measure the sections that were asked for, then print them or put them on the page."""
-    scale = _QUICK_SCALE if asked.quick else asked.scale
-    size = "full size" if scale == 1 else f"{scale:g} of full size"
     # A page that is made of figures reads no data.
     with nullcontext(Path()) if asked.report else data_folder(asked, ("djia",)) as data:
         run_sections(
             asked,
             "benchmarks/sqlts",
             _SECTIONS,
-            lambda spark, folder: Bench(spark, folder, data, scale, asked.repeats),
-            size,
+            lambda spark, folder, scale: Bench(spark, folder, data, scale, asked.repeats),
+            _QUICK_SCALE,
         )

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import argparse
 
-from benchmarks.options import add_only, add_page, add_run
-from benchmarks.sections import run_sections
+from benchmarks.sections import add_section_options, run_sections
 from benchmarks.streams.feeds import Bench
 from benchmarks.streams.sections import beside_tables, idle_keys, many_keys
 from benchmarks.streams.steady import calls, latency, worker_memory
@@ -24,16 +23,15 @@ _SECTIONS = {
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """The command line."""
-    add_run(parser, 3, "timed rounds, after one that is not timed")
-    add_only(parser, "section", _SECTIONS)
-    parser.add_argument("--scale", type=float, default=1.0, help="a share of the rows")
-    add_page(parser, "docs/benchmarks/streams.md")
+    add_section_options(parser, _SECTIONS, "docs/benchmarks/streams.md", repeats=3)
 
 
 def run(asked: argparse.Namespace) -> None:
     """Measure the sections that were asked for, then print them or put them on the page."""
-    scale = _QUICK_SCALE if asked.quick else asked.scale
-    size = "full size" if scale == 1 else f"{scale:g} of full size"
     run_sections(
-        asked, "benchmarks/streams", _SECTIONS, lambda spark, folder: Bench(spark, folder, scale, asked.repeats), size
+        asked,
+        "benchmarks/streams",
+        _SECTIONS,
+        lambda spark, folder, scale: Bench(spark, folder, scale, asked.repeats),
+        _QUICK_SCALE,
     )

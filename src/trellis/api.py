@@ -144,7 +144,7 @@ def sase(
     events : DataFrame
         The events: a type, a time, and attributes.
     type : str
-        The column that holds the type of an event.
+        The column that holds the type of an event, or a field of one: "payload.kind".
     time : str or list of str
         The column that holds its time. Further columns put events of one time in order.
     spark : SparkSession, optional

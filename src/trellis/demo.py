@@ -5,7 +5,6 @@ Run it with `python -m trellis.demo`; it writes into the folder `demo` below the
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -16,6 +15,7 @@ from pyspark.sql import DataFrame, Row, SparkSession
 
 import trellis as tr
 from trellis import samples
+from trellis.demo_session import local_builder
 from trellis.errors import TrellisError, raising_worker_errors
 from trellis.java import require_java
 from trellis.plots import plot
@@ -143,20 +143,8 @@ def _degrees(value: float, digits: int = 0) -> str:
 
 @contextmanager
 def _session() -> Iterator[SparkSession]:
-    """A small local session that listens on this machine only and says little."""
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
-    spark = (
-        SparkSession.builder.master("local[2]")
-        .appName("trellis demo")
-        .config("spark.ui.enabled", "false")
-        .config("spark.ui.showConsoleProgress", "false")
-        .config("spark.log.level", "ERROR")
-        .config("spark.sql.shuffle.partitions", "2")
-        .config("spark.driver.bindAddress", "127.0.0.1")
-        .config("spark.driver.host", "127.0.0.1")
-        .getOrCreate()
-    )
+    """A session that ends with the demonstration."""
+    spark = local_builder("trellis demo").getOrCreate()
     try:
         yield spark
     finally:

@@ -20,6 +20,7 @@ from typing import NamedTuple
 from pyspark.sql import DataFrame, SparkSession
 
 import trellis as tr
+from trellis.demo_session import local_builder
 from trellis.errors import TrellisError, raising_worker_errors
 from trellis.java import require_java
 
@@ -221,20 +222,11 @@ def _line(alert: Alert) -> str:
 
 @contextmanager
 def _session() -> Iterator[SparkSession]:
-    """A small local session that listens on this machine only, says little and has a state store with timers."""
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    """A session that ends with the demonstration; its state store has timers."""
     builder = (
-        SparkSession.builder.master("local[2]")
-        .appName("trellis demo of a stream")
-        .config("spark.ui.enabled", "false")
-        .config("spark.ui.showConsoleProgress", "false")
-        .config("spark.log.level", "ERROR")
-        .config("spark.sql.shuffle.partitions", "2")
+        local_builder("trellis demo of a stream")
         .config("spark.sql.session.timeZone", "UTC")
         .config("spark.sql.streaming.stateStore.providerClass", _ROCKSDB)
-        .config("spark.driver.bindAddress", "127.0.0.1")
-        .config("spark.driver.host", "127.0.0.1")
     )
     with tempfile.TemporaryFile() as said:
         try:

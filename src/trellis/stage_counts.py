@@ -9,6 +9,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from trellis.algebra.query import Query, Selection
+from trellis.analysis.events import with_fields
 from trellis.analysis.stages import Stage, stages_of
 from trellis.errors import BindingError, DataError, ResourceError, raising_worker_errors
 from trellis.planned import plan_on
@@ -36,13 +37,15 @@ def count_stages(query: Query, events: DataFrame, session: Session, hints: Hints
     if max_events < 1:
         raise BindingError("max_events must be a positive whole number.")
     plan_on(query, events, session, hints)  # what is wrong with the query is wrong with the whole of it
+    source = source_of(events, session, {})
+    query = with_fields(query, source.schema)
     assert query.events is not None
     partitioned = query.selection is not Selection.STRICT_CONTIGUITY
     keys = [str(name) for name in query.events.same] if partitioned else []
     excerpt = excerpt_of(events, keys, [str(key.expression) for key in query.order_by], max_events)
     rows = []
     count: Count = (None, None)
-    for stage in stages_of(query, source_of(events, session, {})):
+    for stage in stages_of(query, source):
         if count[0] != 0:  # where no run came, none goes on
             count = _count(stage, excerpt.frame, session, hints)
         rows.append((stage.component, " AND ".join(stage.conditions), *count, excerpt.rows, excerpt.total))

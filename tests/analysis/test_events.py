@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 import local
 from trellis.analysis.events import bind_events
 from trellis.errors import BindingError, TrellisError, UnsupportedError
 from trellis.languages.sase import parse_sase_text
+from trellis.planning.driver import plan_query
+from trellis.planning.hints import Hints
 
 SCHEMA = [("type", "string"), ("time", "int"), ("x", "int"), ("k", "int"), ("site", "string")]
 
@@ -59,7 +63,18 @@ def test_equivalence_is_a_partition_but_for_strict_contiguity() -> None:
         ("PATTERN SEQ(A a, ~(N n), ~(M m), B b) WHERE { m.x > n.x }", BindingError, "m and n must both", "m.x > n.x"),
         ("PATTERN SEQ(A+ a[]) WHERE { a[].x > 1 }", BindingError, "several events", "a[].x"),
         ("PATTERN SEQ(A+ a[]) WHERE { sum(a[1].x) > 1 }", BindingError, "single event", "a[1].x"),
-        ("PATTERN SEQ(A a) WHERE { sum(a.x) > 1 }", BindingError, "one repeated variable", "sum(a.x)"),
+        ("PATTERN SEQ(A a) WHERE { sum(a.x) > 1 }", BindingError, "one repeated component", "sum(a.x)"),
+        ("PATTERN SEQ(A a) WHERE { c.x > 1 }", BindingError, "c is not a component", "c.x"),
+        ("PATTERN SEQ(A a) WHERE { soundex(c.x) = '' }", BindingError, "c is not a component", "c.x"),
+        ("PATTERN SEQ(A a) WHERE { soundex(site) = '' }", BindingError, "site does not say of which event", "site"),
+        ("PATTERN SEQ(A a) WHERE { [a.k] }", BindingError, "names a component", "a.k"),
+        ("PATTERN SEQ(A a) WHERE { a = 1 }", BindingError, "whole event cannot be compared", "a"),
+        ("PATTERN SEQ(A a) WHERE { a.x }", BindingError, "of type int, not a truth value", "a.x"),
+        ("PATTERN SEQ(A a, B b) WHERE { a.x + b.x }", BindingError, "is not a truth value.$", "a.x + b.x"),
+        ("PATTERN SEQ(A+ a[]) WHERE { sum(sum(a[].x)) > 1 }", BindingError, "SUM cannot stand inside", "sum(a[].x)"),
+        ("PATTERN SEQ(A+ a[]) RETURN PREV(a[1].x) AS x", BindingError, "navigates in rows", "PREV(a[1].x)"),
+        ("PATTERN SEQ(A a) RETURN a.x + :more AS x", BindingError, "no value", ":more"),
+        ("PATTERN SEQ(A a, B b) WITHIN :width", BindingError, "no value", ":width"),
         ("PATTERN SEQ(A+ a[]) WHERE { sum(a[]) > 1 }", BindingError, "in count only", "a[]"),
         ("PATTERN SEQ(A+ a[]) WHERE { LAST(a[1].x) > 1 }", BindingError, "navigates in rows", "LAST(a[1].x)"),
         ("PATTERN SEQ(A a) WHERE { a.x > :most }", BindingError, "no value", ":most"),
@@ -87,5 +102,13 @@ def test_refused(text: str, kind: type[TrellisError], problem: str, place: str) 
 
 
 def test_errors_about_the_time_speak_of_events() -> None:
+    timed = [*SCHEMA, ("at", "timestamp")]
     with pytest.raises(BindingError, match="WITHIN measures the time of the events, which must be a time or a number"):
         local.plan_clause(parse_sase_text("PATTERN SEQ(A a, B b) WITHIN 3", time_columns="site"), SCHEMA)
+    with pytest.raises(BindingError, match="Write WITHIN 10 minutes for times"):
+        local.plan_clause(parse_sase_text("PATTERN SEQ(A a, B b) WITHIN 3", time_columns="at"), timed)
+    with pytest.raises(BindingError, match="A window is `3 hours`"):
+        parse_sase_text("PATTERN SEQ(A a, B b) WITHIN 0")
+    stream = replace(local.source_of(timed), watermark="at")
+    with pytest.raises(BindingError, match="Pass time='at'"):
+        plan_query(parse_sase_text("PATTERN SEQ(A a, B b) WITHIN 3"), stream, Hints())

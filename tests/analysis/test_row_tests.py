@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import pytest
+from pyspark.sql.types import CharType, StringType, StructField, StructType
 
 from trellis.algebra.expression import Column, Expression, Literal, Operator
 from trellis.analysis.implication import Condition, excludes, implies
 from trellis.analysis.row_tests import RowTests
 from trellis.analysis.types import Type, type_from_spark
+from trellis.spark.source import is_padded
 
-TYPES = {"s": "string", "y": "double", "n": "int"}
+TYPES = {"s": "string", "c": "string", "y": "double", "n": "int"}
 
 
 def type_of(expression: Expression) -> Type | None:
@@ -40,3 +42,28 @@ def test_texts_that_fill_up_differently_are_not(text: str) -> None:
 @pytest.mark.parametrize("number", ["1" + "0" * 400, "0." + "0" * 400 + "1"])
 def test_numbers_that_spark_cannot_read_are_left_to_it(column: str, number: str) -> None:
     assert not implies(condition(column, ">", number), condition(column, ">", "1"))
+
+
+def test_nothing_is_known_of_texts_of_a_fixed_length() -> None:
+    """A CHAR(4) that equals 'ab' and a STRING: the STRING has four characters, and does not equal 'ab'."""
+    both = Operator("AND", (equal("c", "s"), Operator("=", (Column(("c",)), Literal("'ab'")))))
+    for padded, known in ((frozenset[str](), True), (frozenset({"c"}), False)):
+        tests = RowTests(type_of, padded=padded)
+        one, other = tests.of(both), tests.of(Operator("=", (Column(("s",)), Literal("'ab'"))))
+        assert one is not None and other is not None
+        assert implies(one, other) is known
+
+
+def equal(left: str, right: str) -> Operator:
+    return Operator("=", (Column((left,)), Column((right,))))
+
+
+def test_spark_says_which_texts_have_a_fixed_length() -> None:
+    def text(kind: str) -> StructField:
+        return StructField("c", StringType(), metadata={"__CHAR_VARCHAR_TYPE_STRING": kind})
+
+    assert is_padded(text("char(4)"))
+    assert is_padded(StructField("c", CharType(4)))
+    assert is_padded(StructField("s", StructType([text("char(4)")])))
+    assert not is_padded(text("varchar(4)"))
+    assert not is_padded(StructField("c", StringType()))

@@ -8,7 +8,8 @@ from languages.event_queries import CONTAMINATION, EVENT_QUERIES, SHOPLIFTING, S
 from trellis.algebra.events import Component, components_of
 from trellis.algebra.expression import Literal, Member, MemberIndex, Operator
 from trellis.algebra.query import Query, Selection, VariableKind, Wanted
-from trellis.errors import BindingError, QuerySyntaxError, TrellisError
+from trellis.errors import BindingError, QuerySyntaxError, TrellisError, UnsupportedError
+from trellis.languages.event_builder import build_events
 from trellis.languages.sase import is_sase, parse_sase_text
 
 
@@ -86,6 +87,15 @@ def test_percentages_end_before_what_no_value_begins_with(text: str) -> None:
     assert "%" not in str(parse_sase_text(f"PATTERN SEQ(A a) {text}"))
 
 
+def test_the_length_of_a_component_is_a_number() -> None:
+    text = "PATTERN SEQ(A a, B+ b[]) WHERE {{ {0} >= 3 and a.len > b[b.LEN].x }} RETURN {0} AS n, {0} * 2 AS m"
+    assert parse_sase_text(text.format("b.len")) == parse_sase_text(text.format("count(b[])"))
+    (measure,) = parse_sase_text("PATTERN SEQ(B+ b[]) RETURN b.LEN").measures
+    assert (measure.name, str(measure.expression)) == ("LEN", "count(b[])")
+    built = build_events("B+ b[]").where("b.LEN > 2").returning(n="b.LEN").query()
+    assert built == parse_sase_text("PATTERN SEQ(B+ b[]) WHERE { count(b[]) > 2 } RETURN count(b[]) AS n")
+
+
 def test_parts_that_may_be_left_out() -> None:
     query = parse_sase_text("PATTERN SEQ((A | B) a, ANY(C, D)+ d[]) WHERE { [k, site.id] } OUTPUT NON_OVERLAP")
     assert query.selection is Selection.SKIP_TILL_NEXT_MATCH
@@ -133,15 +143,22 @@ def test_columns_of_type_and_time() -> None:
     ("text", "kind", "problem", "place"),
     [
         ("PATTERN (A a)", QuerySyntaxError, "Expected SEQ", "("),
-        ("PATTERN SEQ(A)", QuerySyntaxError, "the name of a variable", ")"),
+        ("PATTERN SEQ(A)", QuerySyntaxError, "the name of the component", ")"),
         ("PATTERN SEQ(A+ a)", QuerySyntaxError, "is repeated, so it has brackets", "a"),
         ("PATTERN SEQ(A a[])", QuerySyntaxError, "has brackets, so it is repeated", "a"),
-        ("PATTERN SEQ(A* a[])", QuerySyntaxError, "`\\+` or the name", "*"),
+        ("PATTERN SEQ(A* a[])", QuerySyntaxError, "`\\+` or a name", "*"),
         ("PATTERN SEQ(~(A+ a[]), B b)", QuerySyntaxError, "cannot be repeated", "+"),
         ("PATTERN SEQ(A a, B a)", BindingError, "Two components are called a", "B a"),
         ("PATTERN SEQ(~(A a))", BindingError, "Every component is negated", "SEQ(~(A a))"),
         ("PATTERN SEQ(A a) WHERE often { }", QuerySyntaxError, "a selection strategy", "often"),
-        ("PATTERN SEQ(A a) WHERE strict_contiguity(z) { }", BindingError, "z is not a variable", "z"),
+        ("PATTERN SEQ(A a) WHERE strict_contiguity(z) { }", BindingError, "z is not a component", "z"),
+        ("PATTERN SEQ(A a) RETURN a.*", QuerySyntaxError, "`a AS event` returns a whole event", "*"),
+        (
+            "PATTERN SEQ(A a) WHERE { sum(a.x) OVER () > 1 }",
+            UnsupportedError,
+            "inside an event pattern",
+            "sum(a.x) OVER",
+        ),
         ("PATTERN SEQ(A a) WHERE { a.x = 1 or a.x = 2 }", QuerySyntaxError, "Expected AND", "or"),
         ("PATTERN SEQ(A+ a[]) WHERE { a[i-2].x = 1 }", QuerySyntaxError, "no index of a", "[i-2]"),
         ("PATTERN SEQ(A+ a[]) WHERE { a[i+1].x = 1 }", QuerySyntaxError, "no index of a", "[i+1]"),

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+import local
 from trellis.algebra.query import Query, SkipTo, Wanted
 from trellis.algebra.statement import MatchClause
 from trellis.errors import TrellisError
 from trellis.languages.statement import parse_statement, require_sequence
+from trellis.planning.driver import plan_query
+from trellis.planning.hints import Hints
 
 TABLES = "FROM t CLUSTER BY k SEQUENCE BY s AS (X, *Y, Z)"
 
@@ -179,6 +184,10 @@ def test_queries_in_queries() -> None:
         ("SELECT X.a FROM t SEQUENCE BY s AS (X), u SEQUENCE BY s AS (Y)", "A query has one sequence", "u SEQ"),
         ("SELECT X.a FROM t SEQUENCE BY s NULLS SECOND AS (X)", "Expected FIRST or LAST", "SECOND"),
         ("SELECT X.a SEQUENCE BY s AS (X)", "A SQL-TS query needs FROM", ")"),
+        ("SELECT X.a FROM t PARTITION BY k SEQUENCE BY s AS (X)", "Expected CLUSTER BY", "PARTITION"),
+        ("SELECT X.a FROM t CLUSTER BY count(k) SEQUENCE BY s AS (X)", "stand in CLUSTER BY or SEQUENCE BY", "count"),
+        ("SELECT X.a FROM t CLUSTER BY X.k SEQUENCE BY s AS (X)", "stand in CLUSTER BY or SEQUENCE BY", "X.k"),
+        ("SELECT sum(X.a) OVER () FROM t SEQUENCE BY s AS (X)", "cannot stand inside a SQL-TS query", "sum"),
     ],
 )
 def test_errors(text: str, problem: str, at: str) -> None:
@@ -187,6 +196,28 @@ def test_errors(text: str, problem: str, at: str) -> None:
     assert problem in raised.value.problem
     assert raised.value.span is not None
     assert text[raised.value.span.start :].startswith(at)
+
+
+def test_errors_of_planning_speak_of_sequences() -> None:
+    schema = [("k", "int"), ("m", "map<int,int>"), ("s", "timestamp"), ("a", "double")]
+    for text, problem in (
+        ("SELECT X.a FROM t CLUSTER BY m SEQUENCE BY s AS (X)", "CLUSTER BY cannot use the type map"),
+        ("SELECT X.a FROM t CLUSTER BY k SEQUENCE BY m AS (X)", "SEQUENCE BY cannot use the type map"),
+        (f"SELECT X.a {TABLES} WHERE linear_regression_r2(Y.a, Y.a) > 0.5", "SQL-TS has no segments"),
+        (f"SELECT X.a {TABLES} WHERE X.a + Y.a", "The condition is not a truth value.\n"),
+    ):
+        with pytest.raises(TrellisError, match=problem):
+            try:
+                local.plan_clause(query_of(text), schema)
+            except TrellisError as error:
+                raise error.with_text(text) from None
+    stream = replace(local.source_of(schema), watermark="s")
+    for text, cure in (
+        ("SELECT X.a FROM t SEQUENCE BY a AS (X)", "Write SEQUENCE BY s first"),
+        ("SELECT X.a FROM t SEQUENCE BY s AS (X, *Y)", "Leave out stars"),
+    ):
+        with pytest.raises(TrellisError, match=cure):
+            plan_query(query_of(text), stream, Hints())
 
 
 def test_too_many_patterns() -> None:

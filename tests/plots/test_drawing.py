@@ -331,6 +331,12 @@ def test_numbers(values: list[Any], expected: list[float], temporal: bool) -> No
         assert is_time == temporal
 
 
+def test_dates_beside_every_kind_of_missing_value() -> None:
+    found, is_time = numbers(pd.Series([date(1970, 1, 2), None, pd.NaT, pd.NA, float("nan")], dtype=object), "x")
+    np.testing.assert_array_equal(found, [86_400_000.0, *[np.nan] * 4])
+    assert is_time
+
+
 @pytest.mark.parametrize(
     ("value", "text"),
     [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -25,6 +26,8 @@ from properties.test_open_segments import _SCHEMA as SEGMENT_SCHEMA
 from properties.test_open_segments import assert_same, at, bounded
 from properties.test_segments import is_circular
 from streams import FAR, run_stream
+from trellis.algebra.plan import Plan
+from trellis.algebra.query import Query
 from trellis.errors import DataError, UnsupportedError
 from trellis.languages.sase import parse_sase_text
 from trellis.languages.statement import parse_statement
@@ -75,6 +78,20 @@ def test_row_patterns(case: Case, data: DataObject) -> None:
     assert sorted(map(repr, stream.found)) == sorted(map(repr, expected))
 
 
+def check_stream(
+    plan: Plan, written: Query, rows: list[dict[str, Any]], schema: Sequence[tuple[str, str]], data: DataObject
+) -> None:
+    """However its rows arrive, a stream finds what a table of them has."""
+    table = local.sorted_rows(plan, rows, schema)
+    assert plan.stream is not None
+    times = table.column(plan.stream.time).to_pylist()
+    batches, delay = arrivals(times, data)
+    stream = run_stream(plan, table, batches, times, delay)
+    expected = local.run(written, rows, schema)
+    event("matches" if expected else "no match")
+    assert sorted(map(repr, stream.found)) == sorted(map(repr, expected))
+
+
 @more
 @given(st.one_of(test_sqlts.queries(), test_sqlts.row_queries()), test_sqlts.tables(), st.data())
 def test_sequences(query: SequenceQuery, rows: list[dict[str, Any]], data: DataObject) -> None:
@@ -87,13 +104,7 @@ def test_sequences(query: SequenceQuery, rows: list[dict[str, Any]], data: DataO
         plan = local.plan_clause(written, test_sqlts._SCHEMA, watermark="t", allow_unbounded=True)
     except UnsupportedError:
         assume(False)
-    table = local.sorted_rows(plan, rows, test_sqlts._SCHEMA)
-    times = table.column(plan.stream.time).to_pylist()
-    batches, delay = arrivals(times, data)
-    stream = run_stream(plan, table, batches, times, delay)
-    expected = local.run(written, rows, test_sqlts._SCHEMA)
-    event("matches" if expected else "no match")
-    assert sorted(map(repr, stream.found)) == sorted(map(repr, expected))
+    check_stream(plan, written, rows, test_sqlts._SCHEMA, data)
 
 
 @more
@@ -102,13 +113,7 @@ def test_event_patterns(query: EventQuery, rows: list[dict[str, Any]], data: Dat
     assume(rows)
     written = parse_sase_text(test_events.render(query), time_columns=("time", "id"))
     plan = local.plan_clause(written, test_events._SCHEMA, watermark="time", allow_unbounded=True)
-    table = local.sorted_rows(plan, rows, test_events._SCHEMA)
-    times = table.column(plan.stream.time).to_pylist()
-    batches, delay = arrivals(times, data)
-    stream = run_stream(plan, table, batches, times, delay)
-    expected = local.run(written, rows, test_events._SCHEMA)
-    event("matches" if expected else "no match")
-    assert sorted(map(repr, stream.found)) == sorted(map(repr, expected))
+    check_stream(plan, written, rows, test_events._SCHEMA, data)
 
 
 @more

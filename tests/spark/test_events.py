@@ -86,8 +86,34 @@ def test_aggregates_that_only_spark_knows(stream: DataFrame) -> None:
     text = """PATTERN SEQ(Shelf a, (Register | Exit)+ b[]) WHERE { [tag] }
         RETURN bit_or(b[].time) AS bits, a.tag AS tag"""
     assert rows(trellis.sase(text, events=stream)) == [("Match", 3, 3, 8), ("Match", 4, 4, 7), ("Match", 5, 7, 8)]
-    with pytest.raises(BindingError, match="one repeated variable"):
+    with pytest.raises(BindingError, match="one repeated component"):
         trellis.sase("PATTERN SEQ(Shelf a) RETURN bit_or(a.time) AS bits", events=stream)
+
+
+def test_the_length_of_a_component_is_counted(stream: DataFrame) -> None:
+    text = "PATTERN SEQ((Shelf | Exit)+ a[]) WHERE partition_contiguity {{ [tag] and {0} >= 2 }} RETURN {0} AS n"
+    found = rows(trellis.sase(text.format("a.LEN"), events=stream))
+    assert found == rows(trellis.sase(text.format("count(a[])"), events=stream))
+    assert {row[-1] for row in found} == {2}
+
+
+def test_type_and_time_may_be_fields(spark: SparkSession) -> None:
+    rows_ = [("a", ("A", 1)), ("a", ("B", 3)), ("b", ("A", 2)), ("b", ("B", 9))]
+    nested = spark.createDataFrame(rows_, "id string, payload struct<kind: string, ts: int>")
+    text = "PATTERN SEQ(A a, B b) WHERE { [id] } WITHIN 5"
+    found = trellis.sase(f"{text} RETURN a.id", events=nested, type="payload.kind", time="payload.ts")
+    assert (found.columns, rows(found)) == (["kind", "ts", "id"], [("Match", 3, "a")])
+    counts = trellis.progress(text, events=nested, type="payload.kind", time=["payload.ts", "id"], max_events=3)
+    assert [row.component for row in counts.collect()] == ["A a", "B b"]
+    # A column of that name goes before a field.
+    dotted = nested.selectExpr("id", "payload.kind AS `payload.kind`", "payload.ts AS `payload.ts`")
+    found = trellis.sase(f"{text} RETURN a.id", events=dotted, type="payload.kind", time="payload.ts")
+    assert (found.columns, rows(found)) == (["payload.kind", "payload.ts", "id"], [("Match", 3, "a")])
+    with pytest.raises(BindingError, match=r"The column payload\.ts holds values of the type int"):
+        trellis.sase(text, events=nested, type="payload.ts", time="payload.ts")
+    twice = spark.createDataFrame([(("A",), (1,))], "a struct<x: string>, b struct<x: int>")
+    with pytest.raises(BindingError, match="are both called"):
+        trellis.sase("PATTERN SEQ(A a)", events=twice, type="a.x", time="b.x")
 
 
 @connect(thorough=True)
@@ -187,6 +213,39 @@ def test_a_month_has_no_fixed_length(spark: SparkSession) -> None:
     counted = trellis.sase(f"{text} RETURN count(*) AS n", events=frame, time="at")
     assert sorted(row.a for row in found.collect()) == [1, 3]
     assert [row.n for row in counted.collect()] == [2]
+
+
+@pytest.mark.parametrize(
+    ("zone", "window", "first", "last"),
+    [
+        # The end of a month, then days: 29 February and one day.
+        ("UTC", "1 month 1 day", "2024-01-31 00:00:00", "2024-03-01 00:00:00"),
+        ("UTC", "1 month 1 day", "2023-01-31 00:00:00", "2023-03-01 00:00:00"),
+        ("UTC", "1 year 1 hour 30 minutes", "2024-02-29 12:00:00", "2025-02-28 13:30:00"),
+        ("UTC", "1 hour 30 minutes", "2024-02-28 23:00:00", "2024-02-29 00:30:00"),
+        ("UTC", "1 month 30 hours", "2024-01-31 00:00:00", "2024-03-01 06:00:00"),
+        # On 31 March 2024 clocks went from 2 to 3: months and days keep the hour, hours do not.
+        ("Europe/Berlin", "1 month 2 days", "2024-02-29 12:00:00", "2024-03-31 12:00:00"),
+        ("Europe/Berlin", "1 month 12 hours", "2024-02-29 22:00:00", "2024-03-30 10:00:00"),
+        ("Europe/Berlin", "2 months 12 hours", "2024-01-30 20:00:00", "2024-03-31 09:00:00"),
+        ("Europe/Berlin", "1 month 1 day 12 hours", "2024-02-29 20:00:00", "2024-03-31 09:00:00"),
+    ],
+)
+def test_windows_of_several_units(spark: SparkSession, zone: str, window: str, first: str, last: str) -> None:
+    kept = spark.conf.get("spark.sql.session.timeZone")
+    assert kept is not None
+    spark.conf.set("spark.sql.session.timeZone", zone)
+    try:
+        frame = spark.sql(f"""SELECT type, at, id FROM VALUES
+            ('A', timestamp'{first}', 0), ('B', timestamp'{last}', 1), ('B', timestamp'{last}' + INTERVAL 1 SECOND, 2)
+            AS v(type, at, id)""")
+        text = f"PATTERN SEQ(A a, B b) WHERE skip_till_any_match {{ }} WITHIN {window} RETURN b.id AS b"
+        assert [row.b for row in trellis.sase(text, events=frame, time="at").collect()] == [1]
+        rows_ = f"ORDER BY at MEASURES last(B.id) AS b PATTERN (A B+) WITHIN INTERVAL {window} DEFINE B AS type = 'B'"
+        matched = trellis.sql(f"SELECT b FROM {{frame}} MATCH_RECOGNIZE ({rows_})", frame=frame)
+        assert [row.b for row in matched.collect()] == [1]
+    finally:
+        spark.conf.set("spark.sql.session.timeZone", kept)
 
 
 def test_simultaneous_events_are_counted_as_they_are_listed(spark: SparkSession) -> None:

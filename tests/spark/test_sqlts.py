@@ -160,3 +160,12 @@ def test_command_line(quotes: DataFrame, tmp_path: Path, capsys: pytest.CaptureF
     query.write_text(EXAMPLES["2.4"].replace("{quote}", "quote"))
     assert main(["run", str(query), "--table", f"quote={tmp_path / 'quotes.parquet'}"]) == 0
     assert "IBM" in capsys.readouterr().out
+
+
+def test_tables_with_maps_are_refused_and_the_cure_works(spark: SparkSession, quotes: DataFrame) -> None:
+    limits = spark.sql("SELECT 'IBM' AS name, map('low', 50.0D) AS m")
+    text = "SELECT Y.date FROM {{quotes}} CLUSTER BY name SEQUENCE BY date AS (X, Y), {0} WHERE A.name = X.name"
+    with pytest.raises(BindingError, match="The table A in FROM has a column that cannot be ordered"):
+        trellis.sqlts(text.format("{limits} AS A"), quotes=quotes, limits=limits)
+    cured = text.format("(SELECT name, map_entries(m) AS m FROM {limits}) AS A")
+    assert trellis.sqlts(cured, quotes=quotes, limits=limits).columns == ["date"]

@@ -8,6 +8,7 @@ from enum import Enum
 from trellis.algebra.events import EventClauses, event_text
 from trellis.algebra.expression import Expression, Identifier
 from trellis.algebra.pattern import Pattern, Var, combines_segments
+from trellis.algebra.words import OF_ROWS, Words
 from trellis.errors import Span
 
 __all__ = [
@@ -150,7 +151,7 @@ class Query:
     `after_match` speaks of the preferred matches alone; where others are `wanted`, nothing is skipped. `rows_span` is
     where the words of `rows_per_match` stand. `preference` orders the matches of a segment query that start in the same
     row, where that is not just by length; rules write it. `timeouts` asks for beginnings of matches, too, whose window
-    closed before they were whole (SHOW TIMEOUT MATCHES).
+    closed before they were whole (SHOW TIMEOUT MATCHES). `words` are those of the language it is written in.
     """
 
     pattern: Pattern
@@ -168,6 +169,7 @@ class Query:
     selection: Selection = Selection.PARTITION_CONTIGUITY
     events: EventClauses | None = None
     timeouts: bool = False
+    words: Words = field(default=OF_ROWS, compare=False, repr=False)
 
     @property
     def segments(self) -> frozenset[str]:

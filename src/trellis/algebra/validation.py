@@ -26,9 +26,10 @@ from trellis.algebra.pattern import Exclude, Permute, Var, variables_of
 from trellis.algebra.pattern import walk as walk_pattern
 from trellis.algebra.query import Query, RowsPerMatch, VariableKind
 from trellis.algebra.widths import check_within
+from trellis.algebra.words import Words
 from trellis.errors import BindingError, UnsupportedError
 
-__all__ = ["check_query"]
+__all__ = ["check_aggregate", "check_query"]
 
 
 def check_query(query: Query) -> None:
@@ -42,7 +43,7 @@ def check_query(query: Query) -> None:
     _check_measures(query)
     _check_policies(query, known)
     for key in (*query.partition_by, *(key.expression for key in query.order_by)):
-        _check_key(key)
+        _check_key(key, query.words)
     if query.kind is VariableKind.ROW:
         for definition in query.definitions:
             _check_no_final(definition.condition)
@@ -188,12 +189,12 @@ def _check_policies(query: Query, known: frozenset[str]) -> None:
                 )
 
 
-def _check_key(key: Expression) -> None:
+def _check_key(key: Expression, words: Words) -> None:
     for node in walk(key):
         if isinstance(node, (Navigation, Aggregate, Classifier, MatchNumber)):
             raise BindingError(
-                f"{_title(node)} cannot stand in PARTITION BY or ORDER BY.",
-                cure="Rows are partitioned and sorted before they are matched: use columns.",
+                f"{_title(node)} cannot stand in {words.keys} or {words.order}.",
+                cure="Rows are grouped and sorted before they are matched: use columns.",
                 span=node.span,
             )
 
@@ -215,7 +216,7 @@ def _check_expression(expression: Expression, known: frozenset[str]) -> None:
                 _check_navigation(node)
                 _check_one_variable(node, known)
             case Aggregate():
-                _check_aggregate(node)
+                check_aggregate(node)
                 _check_one_variable(node, known)
             case Classifier(variable=Identifier() as variable) if _variable(variable) not in known:
                 raise BindingError(
@@ -262,14 +263,15 @@ def _check_navigation(navigation: Navigation) -> None:
         )
 
 
-def _check_aggregate(aggregate: Aggregate) -> None:
+def check_aggregate(aggregate: Aggregate) -> None:
+    """Refuse aggregates and navigation inside of an aggregate, and stars where nothing is counted."""
     for inner in children(aggregate):
         for node in walk(inner):
             if isinstance(node, (Aggregate, Navigation)):
                 kind = "aggregate" if isinstance(node, Aggregate) else "navigation"
                 raise BindingError(
                     f"The {kind} {_title(node)} cannot stand inside the aggregate {_title(aggregate)}.",
-                    cure="An aggregate reads columns of its rows only.",
+                    cure="An aggregate reads columns only.",
                     span=node.span,
                 )
     for argument in aggregate.arguments:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
-from datetime import timedelta
-from decimal import Decimal
 
 from trellis.algebra import expression as e
 from trellis.algebra.bound import BoundQuery
 from trellis.algebra.pattern import variables_of
 from trellis.algebra.query import Query, VariableKind
 from trellis.analysis.binding import Binder
+from trellis.analysis.parameters import check_width
 from trellis.analysis.segments import bind_segments
 from trellis.analysis.source import Source
 from trellis.errors import BindingError
@@ -42,7 +40,7 @@ def bind_query(query: Query, source: Source) -> BoundQuery:
 def _bind_rows(bound: BoundQuery, binder: Binder) -> BoundQuery:
     query = bound.query
     if isinstance(query.within, e.Parameter):
-        _check_width(query.within, binder.parameters)
+        check_width(query.within, binder.parameters)
     return replace(
         bound,
         conditions=tuple((one.variable, binder.condition(one.variable, one.condition)) for one in query.definitions),
@@ -62,13 +60,3 @@ def _check_names(bound: BoundQuery) -> None:
                 cure="Give the measure another name.",
                 span=measure.span,
             )
-
-
-def _check_width(width: e.Parameter, parameters: Mapping[str, object]) -> None:
-    """The width of WITHIN as a parameter: what validation checks of a literal."""
-    value = parameters.get(width.name)
-    zero = timedelta(0) if isinstance(value, timedelta) else 0
-    if isinstance(value, bool) or not isinstance(value, (int, float, Decimal, timedelta)) or not value > zero:  # type: ignore[operator]
-        raise BindingError(
-            f"The width :{width.name} of WITHIN must be a positive number or datetime.timedelta.", span=width.span
-        )

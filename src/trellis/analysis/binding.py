@@ -15,6 +15,7 @@ from trellis.algebra.expression import Expression, Identifier, text_literal
 from trellis.algebra.functions import AGGREGATES
 from trellis.algebra.literals import read_number
 from trellis.algebra.place import Place
+from trellis.analysis.parameters import require_value
 from trellis.analysis.schema import Schema
 from trellis.errors import BindingError, Span, UnsupportedError
 
@@ -107,12 +108,9 @@ class Binder:
                 return e.ClassifierAt(self._place(variable, final), span=expression.span)
             case e.Star():
                 raise BindingError("A star stands in COUNT only.", cure="Name a column.", span=expression.span)
-            case e.Parameter(name=name) if name not in self.parameters:
-                raise BindingError(
-                    f"The parameter :{name} has no value.",
-                    cure=f"Pass args={{{name!r}: ...}}.",
-                    span=expression.span,
-                )
+            case e.Parameter():
+                require_value(expression, self.parameters)
+                return expression
             case e.Call(function=function, arguments=(e.Name(parts=(unit,)), *rest)) if (
                 function in _UNIT_FIRST and len(rest) == 2 and self.schema.find(unit) is None
             ):

@@ -15,6 +15,7 @@ from trellis.algebra.functions import AGGREGATES, FunctionKind
 from trellis.algebra.pattern import variables_of
 from trellis.algebra.query import Query, VariableKind
 from trellis.algebra.validation import check_query
+from trellis.algebra.words import Words
 from trellis.analysis.binding import Binder
 from trellis.analysis.source import KindsOf, Source, TypesOf
 from trellis.errors import BindingError, UnsupportedError
@@ -45,7 +46,7 @@ def settle_functions(query: Query, source: Source, segment_functions: Collection
     sets = {name: frozenset({name}) for name in variables}
     sets |= {subset.name: frozenset(subset.variables) for subset in query.subsets}
     binder = Binder(source.schema, sets, frozenset(variables), {})
-    settle = _Settle(binder, source.kinds_of, source.types_of, skipped, _WORDS[query.kind is VariableKind.EVENT])
+    settle = _Settle(binder, source.kinds_of, source.types_of, skipped, query.words)
     unknown = [node for expression in expressions for node in settle.unknown(expression)]
     if not unknown:
         return query
@@ -78,21 +79,6 @@ def _expressions(query: Query) -> Iterator[Expression]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Words:
-    """What errors call the query, and what they advise instead of `lag` and `lead`."""
-
-    query: str
-    before: str
-    after: str = ""
-
-
-_WORDS = {
-    False: _Words("MATCH_RECOGNIZE", "PREV(x) reads the row before. ", "NEXT(x) reads the row after. "),
-    True: _Words("an event pattern", "b[i-1].x reads the event before. "),
-}
-
-
-@dataclass(frozen=True, slots=True)
 class _Settle:
     """Turns calls of aggregates into aggregates, inner ones first."""
 
@@ -100,7 +86,7 @@ class _Settle:
     kinds_of: KindsOf
     types_of: TypesOf
     skipped: frozenset[str]
-    words: _Words
+    words: Words
     answers: dict[Expression, FunctionKind] = field(default_factory=dict)
 
     def __call__(self, expression: Expression) -> Expression:

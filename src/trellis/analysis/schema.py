@@ -13,11 +13,16 @@ __all__ = ["Schema"]
 
 @dataclass(frozen=True, slots=True)
 class Schema:
-    """Ordered columns: (name, type text). `qualifier` are the names of the input that may stand before a column."""
+    """Ordered columns: (name, type text). `qualifier` are the names of the input that may stand before a column.
+
+    `padded` are columns with texts of a fixed length (CHAR): Spark fills them and what they are compared with up with
+    spaces, though not everywhere, so that what equals two values of others does not make these equal.
+    """
 
     columns: tuple[tuple[str, str], ...]
     case_sensitive: bool = False
     qualifier: tuple[str, ...] = ()
+    padded: frozenset[str] = frozenset()
 
     @property
     def names(self) -> tuple[str, ...]:

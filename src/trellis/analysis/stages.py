@@ -13,7 +13,8 @@ from trellis.algebra.events import Component, EventClauses, component_text, comp
 from trellis.algebra.expression import Aggregate, Identifier, Star
 from trellis.algebra.pattern import Concat
 from trellis.algebra.query import Measure, Query, Wanted
-from trellis.analysis.events import Edge, EdgeKind, edges_of
+from trellis.analysis.edges import Edge, EdgeKind
+from trellis.analysis.events import edges_of
 from trellis.analysis.source import Source
 
 __all__ = ["Stage", "stages_of"]

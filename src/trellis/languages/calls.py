@@ -260,7 +260,7 @@ def _refuse_null_handling(cursor: Cursor) -> None:
 def _refuse_window(cursor: Cursor, start: Span) -> None:
     if cursor.at_words("OVER") and (cursor.symbol(1) == "(" or cursor.is_name(1)):
         raise UnsupportedError(
-            "Window functions cannot stand inside MATCH_RECOGNIZE.",
+            f"Window functions cannot stand inside {cursor.words.query}.",
             cure="Compute the value in a subquery, and match its result.",
             span=start.to(cursor.span),
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NoReturn
 
+from trellis.algebra.words import OF_EVENTS, OF_ROWS, OF_SEQUENCES, Words
 from trellis.errors import QuerySyntaxError, Span
 from trellis.languages.edits import Edit, quote
 from trellis.languages.lexer import Token, TokenKind, tokenize
@@ -50,6 +51,13 @@ class Cursor:
         self.repeated: frozenset[str] | None = None
         # The elements of a sequence (SQL-TS), whose tuples have neighbours. None outside of such queries.
         self.elements: frozenset[str] | None = None
+
+    @property
+    def words(self) -> Words:
+        """The words of the language that is read."""
+        if self.repeated is not None:
+            return OF_EVENTS
+        return OF_ROWS if self.elements is None else OF_SEQUENCES
 
     @property
     def at_end(self) -> bool:

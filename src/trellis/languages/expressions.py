@@ -250,7 +250,7 @@ def _name_or_call(cursor: Cursor, start: Span) -> Expression:
     tokens = [cursor.next()]
     while cursor.accept_symbol(".") or accept_arrow(cursor, tokens):
         if cursor.symbol() == "*":
-            cursor.fail("a column", cure="`A.*` stands in COUNT(A.*) only.")
+            cursor.fail("a column", cure=cursor.words.star)
         tokens.append(cursor.expect_name("a name after the point"))
     span = cursor.since(start)
     if word in cursor.lambda_parameters:

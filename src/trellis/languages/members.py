@@ -1,15 +1,15 @@
-"""What expressions of event patterns have besides those of SQL: `b[i-1].to`, `avg(b[..i-1].price)`, `80%*x`."""
+"""What expressions of event patterns have besides those of SQL: `b[i-1].to`, `sum(b[..i-1].x)`, `b.LEN`, `80%*x`."""
 
 from __future__ import annotations
 
 from decimal import Decimal
 
-from trellis.algebra.expression import Literal, Member, MemberIndex
+from trellis.algebra.expression import Aggregate, Expression, Literal, Member, MemberIndex, Name, rebuild
 from trellis.errors import QuerySyntaxError
 from trellis.languages.cursor import Cursor
 from trellis.languages.lexer import TokenKind
 
-__all__ = ["at_member", "parse_member", "parse_percentage"]
+__all__ = ["at_member", "parse_member", "parse_percentage", "with_lengths"]
 
 # Words that no value begins with: what stands before them is whole.
 _AFTER_VALUE = frozenset({
@@ -36,6 +36,18 @@ def parse_member(cursor: Cursor) -> Member:
     while cursor.accept_symbol("."):
         path.append(cursor.expect_name("the name of an attribute").identifier)
     return Member(variable.identifier, index, tuple(path), cursor.since(start))
+
+
+def with_lengths(expression: Expression, repeated: frozenset[str]) -> Expression:
+    """The expression with `b.LEN` as what it is: `count(b[])`. Of a single event, `a.len` is a column."""
+    match expression:
+        case Name(parts=(variable, length)) if not length.quoted and length.text.upper() == "LEN":
+            if (variable.text if variable.quoted else variable.text.upper()) in repeated:
+                events = Member(variable, MemberIndex.ALL, span=expression.span)
+                return Aggregate("count", (events,), span=expression.span)
+            return expression
+        case _:
+            return rebuild(expression, lambda part: with_lengths(part, repeated))
 
 
 def parse_percentage(cursor: Cursor) -> Literal | None:

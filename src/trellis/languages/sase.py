@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 
 from trellis.algebra.events import EventClauses, EventVariable
@@ -12,11 +12,13 @@ from trellis.algebra.functions import AGGREGATES
 from trellis.algebra.pattern import Concat, Not, Pattern, Repeat, Var
 from trellis.algebra.query import Definition, Measure, Query, Selection, SortKey, VariableKind, Wanted
 from trellis.algebra.widths import check_within
+from trellis.algebra.words import OF_EVENTS
 from trellis.errors import BindingError, QuerySyntaxError, Span
 from trellis.languages.cursor import Cursor, cursor_over
 from trellis.languages.expressions import parse_conjunct, parse_expression
 from trellis.languages.lexer import TokenKind, attach_text
 from trellis.languages.literals import INTERVAL_UNITS, parse_literal
+from trellis.languages.members import with_lengths
 from trellis.languages.pieces import require_text
 
 __all__ = [
@@ -132,11 +134,12 @@ def _column(name: str) -> Name:
 
 def _query(parts: _Parts, type_column: Name, time_columns: tuple[Name, ...], compressed: bool) -> Query:
     patterns = tuple(component.pattern for component in parts.components)
+    repeated = frozenset(component.variable for component in parts.components if component.repeated)
     events = EventClauses(
         type=type_column,
         time=time_columns[0],
         variables=tuple(EventVariable(one.variable, one.name, one.types) for one in parts.components),
-        where=tuple(parts.where),
+        where=tuple(with_lengths(condition, repeated) for condition in parts.where),
         same=tuple(parts.same),
         most_events=parts.most_events,
         result_type=parts.result_type,
@@ -149,12 +152,15 @@ def _query(parts: _Parts, type_column: Name, time_columns: tuple[Name, ...], com
             Definition(one.variable, _type_test(type_column, one.types), one.span, VariableKind.EVENT)
             for one in parts.components
         ),
-        measures=parts.measures,
+        measures=tuple(
+            replace(measure, expression=with_lengths(measure.expression, repeated)) for measure in parts.measures
+        ),
         order_by=tuple(map(SortKey, time_columns)),
         within=parts.within,
         wanted=parts.wanted,
         selection=parts.selection,
         events=events,
+        words=OF_EVENTS,
     )
 
 
@@ -210,9 +216,9 @@ def _component(cursor: Cursor, known_types: frozenset[str] | None) -> _Typed:
     plus = cursor.span
     repeated = cursor.accept_symbol("+")
     if cursor.symbol() in ("*", "?"):
-        cursor.fail("`+` or the name of a variable", cure="SASE+ repeats by `+`: what may be missing is another query.")
+        cursor.fail("`+` or a name", cure="SASE+ repeats by `+`: what may be missing is another query.")
     if not cursor.is_name():
-        cursor.fail("the name of a variable", cure=_COMPONENTS)
+        cursor.fail("the name of the component", cure=_COMPONENTS)
     name = cursor.next()
     listed = cursor.accept_symbol("[")
     if listed:
@@ -294,14 +300,14 @@ def parse_strategy(cursor: Cursor) -> Selection:
 
 
 def _arguments(cursor: Cursor, parts: _Parts) -> None:
-    """The variables after a strategy. It holds for all of them, so they say nothing; but they must exist."""
+    """The components after a strategy. It holds for all of them, so they say nothing; but they must exist."""
     known = {component.variable: component for component in parts.components}
     while True:
-        name = cursor.expect_name("a variable")
+        name = cursor.expect_name("a component")
         if name.variable not in known:
             raise BindingError(
-                f"{name.text} is not a variable of the pattern.",
-                cure=f"The variables are {', '.join(component.name for component in parts.components)}.",
+                f"{name.text} is not a component of the pattern.",
+                cure=f"The components are {', '.join(component.name for component in parts.components)}.",
                 span=name.span,
             )
         if cursor.accept_symbol("["):
@@ -367,7 +373,7 @@ def parse_window(cursor: Cursor) -> Expression | int:
         width = parse_expression(cursor)
     if cursor.is_name() and cursor.keyword() not in ("RETURN", "OUTPUT"):
         cursor.fail("a unit of time", cure=WINDOW)
-    check_within(width)
+    check_within(width, WINDOW)
     return width
 
 

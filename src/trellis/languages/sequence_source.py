@@ -14,6 +14,8 @@ __all__ = ["SequenceSource", "Table", "relation_of"]
 
 _ROW = Identifier("trellis_row", quoted=True)
 _ARITHMETIC = frozenset({"+", "-", "*", "/", "%", "DIV", "NEG"})
+# What other languages call the keys of a sequence.
+_INSTEAD = {"PARTITION": "CLUSTER BY", "ORDER": "SEQUENCE BY"}
 _SEQUENCE, _JOINED = "trellis_sequence", "trellis_joined"
 
 
@@ -48,6 +50,9 @@ def relation_of(cursor: Cursor, stop: tuple[str, ...]) -> Table:
             cursor.read(cursor.group_end() + 1)
             name = None
             continue
+        if cursor.keyword() in _INSTEAD and cursor.at_words("BY", ahead=1):
+            instead = _INSTEAD[cursor.keyword()]
+            cursor.fail(instead, cure=f"In SQL-TS it is called {instead}.")
         if cursor.at_words("JOIN"):
             raise UnsupportedError(
                 "A join cannot stand beside a sequence.",

@@ -11,11 +11,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from trellis.algebra.expression import Expression, Name, Operator, conjuncts
+from trellis.algebra.expression import Expression, Name, Operator, conjuncts, walk
 from trellis.algebra.expression import rebuild as rebuild_expression
 from trellis.algebra.pattern import Alt, Check, Concat, Mode, Pattern, Repeat, Var, rebuild
 from trellis.algebra.query import Definition, Measure, Query, Skip, SkipTo, SortKey, Subset, Wanted
 from trellis.algebra.validation import check_query
+from trellis.algebra.words import OF_SEQUENCES
 from trellis.errors import BindingError, QuerySyntaxError, Span, UnsupportedError
 from trellis.languages.cursor import Cursor
 from trellis.languages.expressions import parse_expression
@@ -87,6 +88,7 @@ def parse_sequence_query(select: Cursor, tables: Cursor, where: Cursor | None) -
         partition_by=(*sequence.cluster_by, *source.row_keys),
         order_by=sequence.order_by,
         after_match=Skip(SkipTo.NEXT_ROW) if overlapping else Skip(),
+        words=OF_SEQUENCES,
     )
     check_query(query)
     return SequenceQuery(query, source.text, tuple(zip(columns, (item.name for item in items), strict=True)))
@@ -151,7 +153,20 @@ def _sequence(cursor: Cursor, relation: Table) -> _Sequence:
     elements = _elements(cursor)
     cursor.expect_symbol(")", "`,` or `)`")
     keys = tuple(replace(key, expression=_unqualified(key.expression, relation)) for key in order_by)
+    _check_keys((*cluster_by, *(key.expression for key in keys)), elements)
     return _Sequence(relation.text, cluster_by, keys, elements)
+
+
+def _check_keys(keys: Iterable[Expression], elements: Sequence[Element]) -> None:
+    names = {element.name for element in elements}
+    for part in (node for key in keys for node in walk(key) if isinstance(node, Name)):
+        first = part.parts[0]
+        if len(part.parts) > 1 and (first.text if first.quoted else first.text.upper()) in names:
+            raise BindingError(
+                "An element cannot stand in CLUSTER BY or SEQUENCE BY: rows are ordered before they are matched.",
+                cure="Name the column alone.",
+                span=part.span,
+            )
 
 
 def _unqualified(key: Expression, relation: Table) -> Expression:

@@ -8,7 +8,7 @@ from trellis.algebra.pattern import is_possessive, with_counts
 from trellis.algebra.plan import Plan
 from trellis.algebra.query import Query, Selection, VariableKind, Wanted
 from trellis.analysis.bind_query import bind_query
-from trellis.analysis.events import bind_events
+from trellis.analysis.events import bind_events, check_events, with_fields
 from trellis.analysis.functions import settle_functions
 from trellis.analysis.segments import segment_functions
 from trellis.analysis.source import Source
@@ -18,6 +18,7 @@ from trellis.planning.expressions.registered import mark_registered
 from trellis.planning.hints import Hints
 from trellis.planning.rows.plan import plan_rows
 from trellis.planning.rows.rewrite_rows import reads_segments
+from trellis.planning.rows.within import spell_width
 from trellis.planning.rule import Firing
 from trellis.planning.rules import REWRITE_ROWS
 from trellis.planning.segments.plan import plan_segments
@@ -37,6 +38,8 @@ def plan_query(query: Query, source: Source, hints: Hints) -> Plan:
 def _plan(query: Query, source: Source, hints: Hints) -> Plan:
     rules = Firing(frozenset(hints.off))
     if query.kind is VariableKind.EVENT:
+        query = with_fields(replace(query, within=spell_width(query.within)), source.schema)
+        check_events(query, source)
         bound, tests = bind_events(settle_functions(query, source), source)
         return plan_events(mark_registered(bound, source), tests, source, hints, rules)
     query = replace(query, pattern=with_counts(query.pattern, source.parameters))
@@ -46,6 +49,7 @@ def _plan(query: Query, source: Source, hints: Hints) -> Plan:
     bound = mark_registered(bind_query(query, source), source)
     match query.kind:
         case VariableKind.ROW:
+            bound = replace(bound, query=replace(query, within=spell_width(query.within)))
             return plan_rows(bound, source, hints, rules)
         case VariableKind.SEGMENT:
             return plan_segments(bound, source, hints, rules)
@@ -72,7 +76,7 @@ def _rewritten(query: Query, source: Source, hints: Hints, rules: Firing) -> Que
         pass
     raise UnsupportedError(
         f"{call.function} is a function of whole segments, and this row pattern cannot be rewritten into segments.",
-        cure="Define segment variables: DEFINE SEGMENT X AS ... .",
+        cure=query.words.segments,
         span=call.span,
     )
 

@@ -27,8 +27,8 @@ def comparable_key(expression: Expression, columns: Columns) -> Expression:
 
 def check_order(bound: BoundQuery, columns: Columns) -> None:
     """Keys must be of types that Spark can group and sort."""
-    names = ("PARTITION BY", "ORDER BY") if bound.query.events is None else ("A test like [id]", "The order of events")
-    for what, keys, grouped in ((names[0], bound.partition_by, True), (names[1], bound.order_by, False)):
+    words = bound.query.words
+    for what, keys, grouped in ((words.keys, bound.partition_by, True), (words.order, bound.order_by, False)):
         for _, expression in keys:
             type_ = columns.type_text(expression)
             unfit = ("map", "variant", "interval month", "calendar")

@@ -17,7 +17,7 @@ from trellis.algebra.query import Query
 from trellis.algebra.statistics import RowStatistics
 from trellis.algebra.windows import Window
 from trellis.analysis.condition_kinds import Kinds
-from trellis.analysis.events import Edge
+from trellis.analysis.edges import Edge
 from trellis.analysis.row_tests import RowTests
 from trellis.analysis.segments import segment_functions
 from trellis.analysis.source import Source

@@ -11,6 +11,7 @@ from trellis.algebra.event_scan import EventScan
 from trellis.algebra.plan import LATE, Plan, StreamSpec
 from trellis.algebra.query import Query
 from trellis.algebra.segments import SegmentScan
+from trellis.algebra.words import Words
 from trellis.analysis.source import Source
 from trellis.errors import BindingError, UnsupportedError, assert_never
 from trellis.planning.hints import Hints
@@ -33,10 +34,10 @@ def plan_stream(plan: Plan, query: Query, source: Source, hints: Hints) -> Plan:
     keys = len(plan.scan.keys)
     # The order asked for, and the hash that breaks ties; rows that still are equal are interchangeable.
     sorted_by = plan.sorted_by[keys : keys + len(plan.order_keys) + 1]
-    _check_order(plan, watermark)
+    _check_order(plan, watermark, query.words)
     _check_search(plan)
     if not hints.allow_unbounded:
-        _check_bounds(plan, watermark)
+        _check_bounds(plan, query.words)
     projected = dict(plan.projected)
     names = dict.fromkeys((*plan.shipped, *(name for name, _, _ in sorted_by)))
     columns = tuple((name, str(projected[name])) for name in names)
@@ -65,10 +66,10 @@ def _text(query: Query, source: Source, hints: Hints) -> str:
     return "\n".join([str(replace(query, measures=())), *given, f"in {hints.buckets} buckets"])
 
 
-def _check_order(plan: Plan, watermark: str) -> None:
+def _check_order(plan: Plan, watermark: str, words: Words) -> None:
     """Rows must be searched in the order of time: that is how they become complete."""
     first = plan.order_keys[0] if plan.order_keys else None
-    cure = f"Write ORDER BY {watermark} first, ascending; other keys may follow."
+    cure = words.ordered_by.format(watermark)
     if not (isinstance(first, e.Column) and first.path == (watermark,)):
         raise BindingError(
             f"On a stream rows are searched in the order of their event time, {watermark}.",
@@ -101,7 +102,7 @@ def _check_search(plan: Plan) -> None:
         )
 
 
-def _check_bounds(plan: Plan, watermark: str) -> None:
+def _check_bounds(plan: Plan, words: Words) -> None:
     """Something must let go of rows, or the state of the stream grows for ever."""
     scan = plan.scan
     match scan:
@@ -116,7 +117,7 @@ def _check_bounds(plan: Plan, watermark: str) -> None:
             assert_never(scan)
     if bounded:
         return
-    cure = "Bound the matches with a window(...) around the pattern" if isinstance(scan, SegmentScan) else "Add WITHIN"
+    cure = "Bound the matches with a window(...) around the pattern" if isinstance(scan, SegmentScan) else words.bounded
     raise UnsupportedError(
         "Nothing bounds how long a match may be, so a stream would have to keep its rows for ever.",
         cure=f"{cure}, or insist with hints={{'allow_unbounded': True}}.",

@@ -187,7 +187,9 @@ def _from_objects(values: pd.Series[Any], what: str) -> pd.Series[Any]:
         if len(there) and hasattr(there.iloc[0], "year"):
             if getattr(there.iloc[0], "tzinfo", None) is not None:
                 return pd.to_datetime(values).dt.tz_localize(None)
-            return pd.Series(np.array([None if pd.isna(v) else v for v in values], dtype="datetime64[us]"))
+            objects = values.to_numpy(dtype=object, copy=True)
+            objects[values.isna().to_numpy()] = None
+            return pd.Series(objects.astype("datetime64[us]"))
         if len(there) and isinstance(there.iloc[0], str | bytes):
             raise ValueError("text")
         return values.astype(float)

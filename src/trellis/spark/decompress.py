@@ -26,7 +26,7 @@ def decompress_matches(frame: DataFrame) -> DataFrame:
     for field in kind.elementType:
         if field.name.lower() in taken:
             raise BindingError(
-                f"The result would have two columns {field.name}: there is a variable of this name.",
+                f"The result would have two columns {field.name}: there is a component of this name.",
                 cure=f"Rename the column first: withColumnRenamed({field.name!r}, ...).",
             )
     # Spark reads the names of columns as paths, so there must be no dots in them.

@@ -156,6 +156,13 @@ def refused(problem: PySparkException) -> TrellisError:
     if isinstance(problem, (AnalysisException, ParseException)):
         message = re.split(r"\n== SQL|;\n'|\n'|\n\nJVM stacktrace", message)[0].strip()
     message = re.sub(r" SQLSTATE: \w+", "", message)
+    unordered = _UNORDERED.search(message)
+    if unordered is not None:
+        return BindingError(
+            f"The table {unordered[1]} in FROM has a column that cannot be ordered, so its rows cannot be told apart.",
+            cure="Leave out maps and the like in a subquery, or make them arrays:"
+            f" FROM (SELECT id, map_entries(m) AS m FROM t) AS {unordered[1]}.",
+        )
     kind = QuerySyntaxError if isinstance(problem, ParseException) else BindingError
     return kind(f"Spark does not accept this: {message}")
 
@@ -203,6 +210,8 @@ _KINDS = {
 _BRACES = re.compile(
     r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`[^`]*`|--[^\n]*|/\*.*?\*/|\{(?P<name>\w+)\}|[{}]""", re.DOTALL
 )
+# Rows of tables beside a sequence are numbered in the order of all of their columns.
+_UNORDERED = re.compile(r'INVALID_ORDERING_TYPE.*"trellis_(\w+) ASC')
 _QUERY = re.compile(r"\(\s*(SELECT|WITH|FROM|VALUES|TABLE)\b", re.IGNORECASE)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from functools import partial
 
 from pyspark.sql import DataFrame
+from pyspark.sql.types import StructField
 
 from trellis.analysis.schema import Schema
 from trellis.analysis.source import Source
@@ -13,7 +14,7 @@ from trellis.spark.session import Session
 from trellis.spark.statistics import survey_source
 from trellis.spark.stream import watermark_of
 
-__all__ = ["source_of"]
+__all__ = ["is_padded", "source_of"]
 
 
 def source_of(
@@ -25,8 +26,9 @@ def source_of(
     """
     conf = session.spark.conf
     columns = tuple((field.name, field.dataType.simpleString()) for field in frame.schema)
+    padded = frozenset(field.name for field in frame.schema if is_padded(field))
     return Source(
-        schema=Schema(columns, conf.get("spark.sql.caseSensitive", "false") == "true", qualifier),
+        schema=Schema(columns, conf.get("spark.sql.caseSensitive", "false") == "true", qualifier, padded),
         types_of=partial(session.types_of, frame),
         kinds_of=partial(session.kinds_of, frame),
         parameters=session.args,
@@ -38,3 +40,8 @@ def source_of(
         functions=functions,
         lenient=conf.get("spark.sql.ansi.enabled", "true") != "true",
     )
+
+
+def is_padded(field: StructField) -> bool:
+    """Whether a column, or a field of it, is of type CHAR: Spark shows it as STRING, and says so in the metadata."""
+    return '"char(' in field.json()

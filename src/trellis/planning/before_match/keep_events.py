@@ -12,7 +12,7 @@ from trellis.algebra import expression as e
 from trellis.algebra.expression import Expression
 from trellis.algebra.place import Place
 from trellis.algebra.query import Query, Selection
-from trellis.analysis.events import Edge, EdgeKind
+from trellis.analysis.edges import Edge, EdgeKind
 from trellis.planning.expressions.unfailing import Safety, row_filter, unfailing
 
 __all__ = ["keep_events"]

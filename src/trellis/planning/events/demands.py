@@ -10,7 +10,7 @@ from trellis.algebra.events import components_of
 from trellis.algebra.expression import Expression
 from trellis.algebra.prefilter import Buckets
 from trellis.algebra.query import Wanted
-from trellis.analysis.events import Edge, EdgeKind
+from trellis.analysis.edges import Edge, EdgeKind
 from trellis.analysis.paths import Path
 from trellis.planning.before_match.demands import RESERVED, Demand, has_reserved_names
 from trellis.planning.before_match.keep_events import of_event

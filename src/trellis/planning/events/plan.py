@@ -12,7 +12,7 @@ from trellis.algebra.events import components_of
 from trellis.algebra.expression import Expression
 from trellis.algebra.plan import Plan
 from trellis.algebra.query import RowsPerMatch, Wanted
-from trellis.analysis.events import Edge, EdgeKind
+from trellis.analysis.edges import Edge, EdgeKind
 from trellis.analysis.source import Source
 from trellis.errors import BindingError, UnsupportedError
 from trellis.kernels import opcodes as o
@@ -23,6 +23,7 @@ from trellis.planning.draft import Draft, Series, bind_keys
 from trellis.planning.events.demands import event_cut, event_demand
 from trellis.planning.events.registers import words_of
 from trellis.planning.expressions.columns import Columns
+from trellis.planning.expressions.operators import ARITHMETIC
 from trellis.planning.expressions.slots import SlotTable
 from trellis.planning.expressions.unfailing import Safety
 from trellis.planning.hints import Hints
@@ -54,6 +55,7 @@ def plan_events(bound: BoundQuery, tests: Tests, source: Source, hints: Hints, r
     columns = Columns(source.types_of)
     keys = bind_keys(bound, columns)
     _check_absences(bound)
+    _check_truth(tests, columns)
     safety = Safety.of(
         (row for conditions in tests.values() for row in map(of_event, conditions) if row is not None),
         columns,
@@ -117,6 +119,17 @@ def plan_events(bound: BoundQuery, tests: Tests, source: Source, hints: Hints, r
     ordering = replace(tested, measures=())
     draft = Draft(bound, columns, keys, before, measures.outputs, finished, grouped=grouped, ordering=ordering)
     return draft.plan(scan, tuple(rules.fired))
+
+
+def _check_truth(tests: Tests, columns: Columns) -> None:
+    """Conditions of single events are truth values: each by itself, since AND joins them later."""
+    for part in (part for conjuncts in tests.values() for part in conjuncts):
+        row = of_event(part)
+        if row is None or (isinstance(row, e.Operator) and row.symbol not in ARITHMETIC):
+            continue
+        type_ = columns.type_text(row)
+        if type_ not in ("boolean", "void"):
+            raise BindingError(f"The condition is of type {type_}, not a truth value.", span=part.span)
 
 
 def _lacking(value: Expression, where: tuple[Expression, ...]) -> UnsupportedError:

@@ -43,7 +43,7 @@ class Columns:
         found = type_from_spark(text, digits)
         if found is None:
             raise UnsupportedError(
-                f"A condition between rows cannot hold the type {text} of {expression}.",
+                f"While a match is searched, conditions cannot hold the type {text} of {expression}.",
                 cure="Cast it, for example to DOUBLE, DECIMAL(18, s), BIGINT, STRING or TIMESTAMP.",
                 span=expression.span,
             )

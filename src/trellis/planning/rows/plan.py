@@ -62,7 +62,7 @@ def plan_rows(bound: BoundQuery, source: Source, hints: Hints, rules: Firing) ->
     bound = rules.apply(DERIVE_WINDOW, bound, columns, source) or bound
     # The types of all columns in one question.
     columns.learn(columns_in(condition for _, condition in bound.conditions))
-    tests = RowTests(columns.type_of, source.lenient)
+    tests = RowTests(columns.type_of, source.lenient, source.schema.padded)
     safety = Safety.of((condition for _, condition in bound.conditions), columns, source.lenient)
     fixed = rules.apply(FIX_DISTANCES, bound, columns, safety) or bound
     fixed = rules.apply(DROP_REDUNDANT, fixed, tests, columns, safety) or fixed

@@ -2,16 +2,36 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 from trellis.algebra import expression as e
 from trellis.algebra.automaton import WithinSpec
 from trellis.algebra.bound import BoundQuery
+from trellis.algebra.literals import MICROSECONDS, read_interval
 from trellis.analysis.source import Constant
 from trellis.analysis.types import Kind
 from trellis.errors import BindingError
 from trellis.planning.before_match.bucket_keys import fixed_width
 from trellis.planning.expressions.columns import Columns
 
-__all__ = ["plan_within"]
+__all__ = ["plan_within", "spell_width"]
+
+_DAY, _SECOND = MICROSECONDS["DAY"], MICROSECONDS["SECOND"]
+
+
+def spell_width(width: e.Expression | None) -> e.Expression | None:
+    """A width of months and smaller units as Spark reads it: it has no literal that mixes them.
+
+    Spark adds months first, then days by the clock, then the rest. In intervals without months 24 hours are a day; so
+    they are here.
+    """
+    interval = read_interval(width.text) if isinstance(width, e.Literal) else None
+    if width is None or interval is None or not interval.months or not interval.micros:
+        return width
+    days = abs(interval.micros) // _DAY * (1 if interval.micros > 0 else -1)
+    seconds = Decimal(interval.micros - days * _DAY) / _SECOND
+    parts = (0, interval.months, 0, days, 0, 0, seconds)
+    return e.Raw((f"make_interval({', '.join(map(str, parts))})",), span=width.span)
 
 
 def plan_within(bound: BoundQuery, columns: Columns, constant: Constant) -> WithinSpec | None:
@@ -25,7 +45,8 @@ def plan_within(bound: BoundQuery, columns: Columns, constant: Constant) -> With
     key = bound.order_by[0][1]
     descending = bound.query.order_by[0].descending
     type_ = columns.type_of(key)
-    named = "the ORDER BY key" if bound.query.events is None else "the time of the events"
+    rows = bound.query.events is None
+    named, written = ("the ORDER BY key", "INTERVAL '10' MINUTE") if rows else ("the time of the events", "10 minutes")
     if type_ is None or type_.kind not in (
         Kind.INTEGER,
         Kind.FLOAT,
@@ -46,7 +67,7 @@ def plan_within(bound: BoundQuery, columns: Columns, constant: Constant) -> With
     if timed != columns.type_text(within).startswith("interval"):
         raise BindingError(
             f"WITHIN {within} does not fit {named} of type {columns.type_text(key)}.",
-            cure="Write WITHIN INTERVAL '10' MINUTE for times, a number for numbers.",
+            cure=f"Write WITHIN {written} for times, a number for numbers.",
             span=within.span,
         )
     if type_.kind is Kind.DATE:
