@@ -19,7 +19,7 @@ from properties import test_events, test_sqlts
 from properties.render import render_clause
 from properties.segment_strategies import Case as SegmentCase
 from properties.segment_strategies import measured_cases
-from properties.strategies import cases
+from properties.strategies import cases, timeout_cases
 from properties.test_matcher import _SCHEMA
 from properties.test_open_segments import _SCHEMA as SEGMENT_SCHEMA
 from properties.test_open_segments import assert_same, at, bounded
@@ -57,7 +57,7 @@ more = settings(max_examples=settings().max_examples * (1 if numba.config.DISABL
 
 
 @more
-@given(case=st.one_of(cases(), cases(row_local=True)), data=st.data())
+@given(case=st.one_of(cases(), cases(row_local=True), timeout_cases()), data=st.data())
 def test_row_patterns(case: Case, data: DataObject) -> None:
     rows, clause = on_a_stream(case)
     assume(rows)

@@ -35,7 +35,7 @@ def summary(scan: AutomatonScan) -> str:
     slots = len(scan.slots) + len(scan.measure_slots)
     return (
         f"{len(scan.instructions)} instructions, {len(scan.variables)} variables, {slots} slots, "
-        f"{scan.rows_per_match.value}, {scan.skip.value}"
+        f"{scan.rows_per_match.value}{' SHOW TIMEOUT MATCHES' if scan.timeouts else ''}, {scan.skip.value}"
     )
 
 
