@@ -76,7 +76,11 @@ def test_row_patterns(case: Case, data: DataObject) -> None:
 
 
 @more
-@given(st.one_of(test_sqlts.queries(), test_sqlts.row_queries()), test_sqlts.tables(), st.data())
+@given(
+    st.one_of(test_sqlts.queries(), test_sqlts.row_queries(), test_sqlts.window_queries()),
+    test_sqlts.tables(),
+    st.data(),
+)
 def test_sequences(query: SequenceQuery, rows: list[dict[str, Any]], data: DataObject) -> None:
     """SQL-TS: stars give nothing back."""
     rows = [row for row in rows if row["t"] is not None]

@@ -67,12 +67,13 @@ def _check_timeouts(query: Query) -> None:
     if query.within is None:
         raise BindingError(
             "SHOW TIMEOUT MATCHES needs WITHIN: without a window nothing times out.",
-            cure="Add WITHIN and its width after PATTERN, as in WITHIN INTERVAL '10' MINUTE.",
+            cure="Say how wide: PATTERN (...) WITHIN INTERVAL '10' MINUTE; in SQL-TS it stands before these words.",
             span=query.rows_span,
         )
     if query.rows_per_match is RowsPerMatch.ALL_WITH_UNMATCHED:
         raise BindingError(
-            "SHOW TIMEOUT MATCHES cannot be used with WITH UNMATCHED ROWS: rows of a match that timed out are unmatched.",
+            "SHOW TIMEOUT MATCHES cannot be used with WITH UNMATCHED ROWS: the rows of a match that timed out would be"
+            " shown twice.",
             cure="Use SHOW EMPTY MATCHES or OMIT EMPTY MATCHES.",
             span=query.rows_span,
         )

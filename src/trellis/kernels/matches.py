@@ -61,8 +61,8 @@ def find_matches(
     began. In an open series it goes to the first start that is undecided (`edges`).
     `ends` (for `by_table`), `unsure` (for that in open series) and `path` are room for the longest series.
 
-    Unless `steps[2]` is below 0, matches that timed out are found, too (by backtracking only): they take no number. Those
-    that start before the row `shown[k]` are left out, since with SKIP PAST LAST ROW they would overlap others.
+    Unless `steps[2]` is below 0, matches that timed out are found, too (by backtracking only): they take no number.
+    Those that start before the row `shown[k]` are left out, since with SKIP PAST LAST ROW they would overlap others.
     """
     width = len(automaton.op)
     progress = matches.progress
