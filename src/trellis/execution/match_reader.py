@@ -217,7 +217,7 @@ class MatchReader(ABC):
 
 def _counted_before(chosen: Bools, owners: Ints) -> Ints:
     """For each match, how many of the chosen ones come before it in its series."""
-    before = np.cumsum(chosen) - chosen
+    before: Ints = np.cumsum(chosen) - chosen
     firsts = np.flatnonzero(np.diff(owners, prepend=-1))
     counted: Ints = before - np.repeat(before[firsts], np.diff(np.append(firsts, len(owners))))
     return counted

@@ -54,7 +54,7 @@ def test_explain_says_why() -> None:
     assert "ONE ROW PER MATCH SHOW TIMEOUT MATCHES\n" in explained
     assert "none: matches that timed out need not contain what whole ones do" in explained
     assert "ONE ROW PER MATCH SHOW TIMEOUT MATCHES, SKIP PAST LAST ROW" in explained
-    assert "search: backtracking, from each row to the end of its window (matches that timed out are wanted)" in explained
+    assert "search: backtracking, from each row to the end of its window" in explained
 
 
 def test_sequences() -> None:
