@@ -51,6 +51,7 @@ class NaiveQuery:
     rows_per_match: str = "ONE"  # or ALL, ALL_OMIT_EMPTY, ALL_WITH_UNMATCHED
     skip: tuple[str, ...] = ("PAST_LAST_ROW",)  # or ("NEXT_ROW",), ("FIRST", v), ("LAST", v)
     within: float | None = None
+    timeouts: bool = False
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,7 @@ class Match:
     rows: list[Row]  # the ordered partition
     start: int  # index in `rows` of the first row of the match
     labels: tuple[str, ...]  # of the rows start, start + 1, ...
-    number: int
+    number: int | None  # None if it timed out
     subsets: Mapping[str, tuple[str, ...]]
     seen: int  # how many rows of the match RUNNING semantics sees; the last of them is the current row
     at: int | None = None  # index in `rows` of the row that a navigation or an aggregate evaluates its argument in
@@ -75,6 +76,8 @@ class Search:
     start: int
     number: int
     budget: Budget
+    hidden: bool = False  # whether an exclusion hides the rows of this part of the pattern
+    timed_out: list[Path] = field(default_factory=list)  # the first way that asked for a row the window does not have
 
 
 @dataclass
@@ -100,6 +103,8 @@ def run(rows: list[Row], columns: list[str], query: NaiveQuery, limit: int | Non
         raise ValueError("an exclusion cannot be combined with WITH UNMATCHED ROWS")
     if query.within is not None and not query.order_by:
         raise ValueError("WITHIN needs ORDER BY")
+    if query.timeouts and (query.within is None or query.rows_per_match == "ALL_WITH_UNMATCHED"):
+        raise ValueError("SHOW TIMEOUT MATCHES needs WITHIN, and cannot be combined with WITH UNMATCHED ROWS")
     budget = Budget(limit)
     output = []
     for partition in partitions(rows, query.partition_by):
@@ -135,9 +140,18 @@ def run_partition(rows: list[Row], columns: list[str], query: NaiveQuery, budget
     covered: set[int] = set()
     number = 1
     start = 0
+    shown = 0  # SKIP PAST LAST ROW: the row after the last timed-out match that was given out
     while start < len(rows):
-        path = next(paths(query.pattern, (), Search(query, rows, start, number, budget)), None)
+        search = Search(query, rows, start, number, budget)
+        path = next(paths(query.pattern, (), search), None)
         if path is None:
+            if query.timeouts and search.timed_out and start >= shown:
+                # There is no match: so all ways were gone, the preferred ones first.
+                begun = search.timed_out[0]
+                labels = tuple(label for label, _ in begun)
+                timed_out = Match(rows, start, labels, None, dict(query.subsets), len(labels))
+                output += match_output(timed_out, begun, columns, query)
+                shown = start + len(begun) if query.skip == ("PAST_LAST_ROW",) else 0
             if query.rows_per_match == "ALL_WITH_UNMATCHED" and start not in covered:
                 output.append(output_row(rows[start], columns, query, None))
             start += 1
@@ -219,7 +233,7 @@ def extensions(pattern: Pattern, path: Path, search: Search) -> Iterator[Path]:
             yield path
     elif kind == "var":
         if may_be_labelled(pattern[1], path, search):
-            yield (*path, (pattern[1], False))
+            yield (*path, (pattern[1], search.hidden))
     elif kind == "cat":
         yield from concatenated(pattern[1], path, search)
     elif kind == "alt":
@@ -230,8 +244,7 @@ def extensions(pattern: Pattern, path: Path, search: Search) -> Iterator[Path]:
         for order in itertools.permutations(pattern[1]):
             yield from concatenated(order, path, search)
     elif kind == "excl":
-        for longer in paths(pattern[1], path, search):
-            yield path + tuple((label, True) for label, _ in longer[len(path) :])
+        yield from paths(pattern[1], path, replace(search, hidden=True))
     elif kind == "rep":
         yield from repeated(pattern, path, search)
     else:
@@ -267,17 +280,24 @@ def may_be_labelled(var: str, path: Path, search: Search) -> bool:
     """Whether the row after `path` exists, lies within WITHIN and satisfies the condition of `var`."""
     search.budget.spend()
     query, rows, position = search.query, search.rows, search.start + len(path)
-    if position >= len(rows):
+    if not is_in_window(position, search):
+        if path and not search.timed_out:
+            search.timed_out.append(path)
         return False
-    if query.within is not None:
-        key = query.order_by[0][0]
-        first, last = rows[search.start][key], rows[position][key]
-        if first is None or last is None or abs(last - first) > query.within:
-            return False
     condition = dict(query.define).get(var, ("lit", True))
     labels = (*(label for label, _ in path), var)
     match = Match(rows, search.start, labels, search.number, dict(query.subsets), len(labels))
     return evaluate(condition, match) is True
+
+
+def is_in_window(position: int, search: Search) -> bool:
+    """Whether there is a row, and WITHIN allows it."""
+    query, rows = search.query, search.rows
+    if position >= len(rows) or query.within is None:
+        return position < len(rows)
+    key = query.order_by[0][0]
+    first, last = rows[search.start][key], rows[position][key]
+    return first is not None and last is not None and abs(last - first) <= query.within
 
 
 # ------------------------------------------------------------------------------------------------- the expressions

@@ -20,7 +20,7 @@ tuples.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from naive_sase import aggregate, operate
@@ -59,6 +59,11 @@ class Query:
     patterns (§7.2), each of which holds together with `conditions`; () is a query without such a disjunction.
     `overlapping` is SELECT ALL; False is SELECT DISJOINT, "also the policy followed by the system when no explicit
     specification is given" (§2.2).
+
+    `within` and `timeouts` are no part of the paper. A match sees the tuples from its start on for as long as the first
+    column of SEQUENCE BY differs by no more than `within`; behind them the cluster is at its end for it. With
+    `timeouts`, what was bound when an element first found no tuple left, if it was anything, is an answer where there
+    is no match; with SELECT DISJOINT unless it would overlap such an answer.
     """
 
     elements: tuple[Element, ...]
@@ -68,6 +73,8 @@ class Query:
     overlapping: bool = False
     output: tuple[Expr, ...] = ()
     alternatives: tuple[tuple[Expr, ...], ...] = ()
+    within: int | None = None
+    timeouts: bool = False
 
 
 @dataclass(frozen=True)
@@ -93,6 +100,7 @@ class Attempt:
 
     bound: Bound | None
     tests: int
+    timed_out: Bound | None = None
 
 
 def matches(query: Query, rows: Sequence[Row]) -> list[Match]:
@@ -182,7 +190,7 @@ def in_sequence(query: Query, indexes: list[int], rows: Sequence[Row]) -> list[i
 
 
 def found(query: Query, rows: Sequence[Row]) -> list[tuple[Cluster, Bound]]:
-    """Every match, with its cluster.
+    """Every match, with its cluster; and what timed out, if that is asked for.
 
     Rule, for a disjunction of patterns. §7.2: "In effect, this query is equivalent to two independent queries", and
     both run-time models keep a cursor "for each disjunctive pattern". So the answer is the union of the answers of the
@@ -198,9 +206,14 @@ def found(query: Query, rows: Sequence[Row]) -> list[tuple[Cluster, Bound]]:
     for cluster in clusters(query, rows):
         here: list[tuple[int, Bound]] = []
         for one in without_disjunction(query):
+            given = 0
             for start, attempt in search(one, cluster):
-                if attempt.bound is not None and (start, attempt.bound) not in here:
-                    here.append((start, attempt.bound))
+                bound = attempt.bound
+                if bound is None and query.timeouts and start >= given and attempt.timed_out is not None:
+                    bound = attempt.timed_out
+                    given = 0 if query.overlapping else start + sum(map(len, bound.values()))
+                if bound is not None and (start, bound) not in here:
+                    here.append((start, bound))
         here.sort(key=lambda match: match[0])
         answers.extend((cluster, bound) for _, bound in here)
     return answers
@@ -209,7 +222,7 @@ def found(query: Query, rows: Sequence[Row]) -> list[tuple[Cluster, Bound]]:
 def without_disjunction(query: Query) -> list[Query]:
     """The independent queries of §7.2: one for each alternative; the query itself if it has none."""
     return [
-        Query(query.elements, query.conditions + alternative, query.cluster_by, query.sequence_by, query.overlapping)
+        replace(query, conditions=query.conditions + alternative, alternatives=(), output=())
         for alternative in query.alternatives or ((),)
     ]
 
@@ -256,11 +269,16 @@ def attempt_at(query: Query, cluster: Cluster, start: int) -> Attempt:
     data.
     """
     bound: Bound = {}
+    timed_out: Bound | None = None
     position = start
     tests = 0
     for number, element in enumerate(query.elements):
         bound[element.name] = []
-        while position < len(cluster.rows):
+        while True:
+            if not is_there(query, cluster, start, position):
+                if timed_out is None and position > start:
+                    timed_out = {name: list(positions) for name, positions in bound.items()}
+                break
             tests += 1
             bound[element.name].append(position)
             if not conditions_hold(query, number, bound, cluster):
@@ -270,15 +288,23 @@ def attempt_at(query: Query, cluster: Cluster, start: int) -> Attempt:
             if not element.starred:
                 break
         if not bound[element.name]:
-            return Attempt(None, tests)
+            return Attempt(None, tests, timed_out)
     # The dummy element. §5.3: "the conditions involving these aggregates are tested in the pattern element following
     # the star in which they were computed (if the star was the last element in the pattern a new dummy element is added
     # to enable this test)". Rule: it needs no tuple and takes none. It tests only what the star left behind, and a
     # condition that always holds, such as count(*X) > 0, must change neither whether a star at the end of the cluster
     # is a match nor where the search resumes under SELECT DISJOINT.
     if not conditions_hold(query, len(query.elements), bound, cluster):
-        return Attempt(None, tests)
+        return Attempt(None, tests, timed_out)
     return Attempt(bound, tests)
+
+
+def is_there(query: Query, cluster: Cluster, start: int, position: int) -> bool:
+    """Whether an attempt finds a tuple: there is one, and WITHIN allows it. Where a key is NULL, it does not."""
+    if position >= len(cluster.rows) or query.within is None:
+        return position < len(cluster.rows)
+    first, last = (cluster.rows[at].get(query.sequence_by[0].column) for at in (start, position))
+    return first is not None and last is not None and abs(last - first) <= query.within
 
 
 def conditions_hold(query: Query, number: int, bound: Bound, cluster: Cluster) -> bool:
@@ -363,13 +389,15 @@ def evaluate(expr: Expr, bound: Bound, cluster: Cluster) -> Any:
         return cluster.key[expr[1]]
     if kind == "attr":
         _, element, steps, column = expr
-        return value_at(cluster, bound[element][-1] + steps, column)
+        return value_at(cluster, bound[element][-1] + steps, column) if bound.get(element) else None
     if kind == "edge":
         _, edge, element, steps, column = expr
+        if not bound.get(element):
+            return None  # what timed out has not come there
         return value_at(cluster, bound[element][{"FIRST": 0, "LAST": -1}[edge]] + steps, column)
     if kind in ("continuous", "final"):
         _, function, element, column = expr
-        return aggregated(function, [cluster.rows[position] for position in bound[element]], column)
+        return aggregated(function, [cluster.rows[position] for position in bound.get(element, ())], column)
     if kind == "op":
         return operate(expr[1], [evaluate(operand, bound, cluster) for operand in expr[2]])
     raise ValueError(f"unknown expression {expr!r}")
@@ -396,7 +424,7 @@ def aggregated(function: str, rows: list[Row], column: str | None) -> Any:
         return len(rows)
     values = [row.get(column) for row in rows]
     if function in ("first", "last"):
-        return values[0 if function == "first" else -1]
+        return values[0 if function == "first" else -1] if values else None
     return aggregate(function, values)
 
 

@@ -26,6 +26,7 @@ ROWS = [{"k": i // 7, "t": i, "x": i % 3, "y": float(i % 4), "s": "ab"[i % 2]} f
 QUERIES = [
     "PARTITION BY k ORDER BY t MEASURES count(*) AS n PATTERN (A B+) DEFINE B AS x > PREV(x)",
     "ORDER BY t MEASURES LAST(s) AS z ALL ROWS PER MATCH PATTERN (A B+) WITHIN 3 DEFINE B AS B.y > A.y",
+    "ORDER BY t ALL ROWS PER MATCH SHOW TIMEOUT MATCHES PATTERN (A B+ C) WITHIN 3 DEFINE C AS x > 9",
     "ORDER BY t DESC ALL ROWS PER MATCH WITH UNMATCHED ROWS PATTERN (A B*) WITHIN 5 DEFINE A AS x > 0",
     "ORDER BY t MEASURES array_agg(x) AS l, max_by(s, y) AS m PATTERN (A B+ C) DEFINE C AS sum(B.x) > 2 AND s = A.s",
     "ORDER BY t PATTERN (A B+) DEFINE A AS x > 0, B AS CAST(B.x AS DECIMAL(20, 2)) > CAST(A.x AS DECIMAL(20, 2))",

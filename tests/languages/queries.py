@@ -24,6 +24,7 @@ CLAUSES = (
     ALL ROWS PER MATCH SHOW EMPTY MATCHES AFTER MATCH SKIP TO FIRST `lower`
     PATTERN (A `lower`* `permute` (A | B)) SUBSET `u v` = (A, `lower`)
     DEFINE `lower` AS `lower`.x::int > LAST(A.x[0].y) + INTERVAL 5 MINUTES, A AS x LIKE 'a%' ESCAPE '!'""",
+    "ORDER BY n ALL ROWS PER MATCH SHOW TIMEOUT MATCHES PATTERN (A B*? C) WITHIN 10 DEFINE C AS n > 2",
     "ORDER BY n PATTERN (((A) B) C{3,}) WITHIN 10 DEFINE C AS n - FIRST(n) < :limit",
     "ORDER BY t MEASURES PREV(FIRST(A.x, 1), 2) AS p PATTERN (A+) DEFINE A AS x > (SELECT max(y) FROM u WHERE z = 1)",
     """ORDER BY date MEASURES start AS end, key AS value, transform(A.xs, x -> x + A.y) AS t

@@ -12,6 +12,7 @@ from trellis.errors import BindingError, QuerySyntaxError, TrellisError
 from trellis.languages.builder import QueryBuilder, build
 from trellis.languages.match_recognize import parse_clause_text
 
+_OMIT = "ALL ROWS PER MATCH OMIT EMPTY MATCHES SHOW TIMEOUT MATCHES"
 V_SHAPE = (
     build("A DOWN+ UP+")
     .define(DOWN="price < prev(price)", up="price > prev(price)")
@@ -88,6 +89,27 @@ def test_names_that_are_no_python_names() -> None:
 )
 def test_rows_per_match(words: str, sql: str) -> None:
     assert build("A").rows_per_match(words).query() == parse_clause_text(f"{sql} PATTERN (A)")
+
+
+@pytest.mark.parametrize(
+    ("builder", "rows"),
+    [
+        (build("A").show_timeouts(), "ONE ROW PER MATCH SHOW TIMEOUT MATCHES"),
+        (build("A").show_timeouts().show_timeouts(False), "ONE ROW PER MATCH"),
+        (build("A").rows_per_match("all").show_timeouts(), "ALL ROWS PER MATCH SHOW TIMEOUT MATCHES"),
+        (build("A").show_timeouts().rows_per_match("all omit empty"), _OMIT),
+        (build("A").rows_per_match("all rows per match omit empty matches show timeout matches"), _OMIT),
+        (build("A").rows_per_match(f"{_OMIT} -- all").show_timeouts(), _OMIT),
+        (
+            build("A").rows_per_match("ALL ROWS PER MATCH -- all").show_timeouts(),
+            "ALL ROWS PER MATCH SHOW TIMEOUT MATCHES",
+        ),
+    ],
+)
+def test_timeouts(builder: QueryBuilder, rows: str) -> None:
+    query = builder.within(10).query(order_by="x")
+    assert query == parse_clause_text(f"ORDER BY x {rows} PATTERN (A) WITHIN 10")
+    assert query.timeouts is ("TIMEOUT" in rows)
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,9 @@ from trellis.algebra.query import RowsPerMatch, Skip, SkipTo, SortKey, Subset
 from trellis.errors import BindingError, QuerySyntaxError, TrellisError, UnsupportedError
 from trellis.languages.match_recognize import parse_clause_text
 
+_SHOW = "SHOW TIMEOUT MATCHES"
+_ONE_SHOW = f"ONE ROW PER MATCH {_SHOW}"
+
 
 def name(text: str) -> Name:
     return Name((Identifier(text),))
@@ -48,6 +51,21 @@ def test_round_trip(text: str) -> None:
 )
 def test_rows_per_match(text: str, expected: RowsPerMatch) -> None:
     assert parse_clause_text(f"{text} PATTERN (A)").rows_per_match is expected
+
+
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [
+        ("one row per match show timeout matches", RowsPerMatch.ONE),
+        ("ALL ROWS PER MATCH SHOW TIMEOUT MATCHES", RowsPerMatch.ALL),
+        ("ALL ROWS PER MATCH SHOW EMPTY MATCHES SHOW TIMEOUT MATCHES", RowsPerMatch.ALL),
+        ("ALL ROWS PER MATCH OMIT EMPTY MATCHES SHOW TIMEOUT MATCHES", RowsPerMatch.ALL_OMIT_EMPTY),
+    ],
+)
+def test_timeouts(text: str, rows: RowsPerMatch) -> None:
+    query = parse_clause_text(f"ORDER BY x {text} AFTER MATCH SKIP TO NEXT ROW PATTERN (A) WITHIN 1")
+    assert query.timeouts and query.rows_per_match is rows
+    assert parse_clause_text(str(query)) == query
 
 
 @pytest.mark.parametrize(
@@ -116,6 +134,10 @@ def test_keywords_as_names() -> None:
         ("MEASURES a + AS b PATTERN (A)", QuerySyntaxError, "AS"),
         ("ORDER BY a NULLS PATTERN (A)", QuerySyntaxError, "PATTERN"),
         ("ALL ROWS PER MATCH SHOW PATTERN (A)", QuerySyntaxError, "PATTERN"),
+        ("ALL ROWS PER MATCH SHOW TIMEOUT PATTERN (A)", QuerySyntaxError, "PATTERN"),
+        ("ONE ROW PER MATCH SHOW EMPTY MATCHES PATTERN (A)", QuerySyntaxError, "EMPTY"),
+        ("ALL ROWS PER MATCH SHOW TIMEOUT MATCHES SHOW EMPTY MATCHES PATTERN (A)", QuerySyntaxError, "SHOW"),
+        ("ORDER BY x ONE ROW PER MATCH SHOW TIMEOUT MATCHES PATTERN (A & B) WITHIN 1", UnsupportedError, _ONE_SHOW),
         ("ONE ROW PER PATTERN (A)", QuerySyntaxError, "PATTERN"),
         ("AFTER MATCH PATTERN (A)", QuerySyntaxError, "PATTERN"),
         ("AFTER MATCH SKIP PATTERN (A)", QuerySyntaxError, "PATTERN"),
@@ -197,6 +219,12 @@ def test_a_part_out_of_order_says_the_order() -> None:
         ("ORDER BY MATCH_NUMBER() PATTERN (A)", "MATCH_NUMBER()", "PARTITION BY or ORDER BY"),
         ("PATTERN (A) WITHIN INTERVAL '1' DAY", "INTERVAL '1' DAY", "needs ORDER BY"),
         ("ORDER BY x PATTERN (A) WITHIN x + 1", "x + 1", "constant"),
+        (f"ORDER BY x ONE ROW PER MATCH {_SHOW} PATTERN (A)", f"ONE ROW PER MATCH {_SHOW}", "needs WITHIN"),
+        (
+            f"ORDER BY x ALL ROWS PER MATCH WITH UNMATCHED ROWS {_SHOW} PATTERN (A) WITHIN 1",
+            f"ALL ROWS PER MATCH WITH UNMATCHED ROWS {_SHOW}",
+            "WITH UNMATCHED ROWS",
+        ),
         ("ORDER BY x PATTERN (A) WITHIN 'x'", "'x'", "constant"),
     ],
 )

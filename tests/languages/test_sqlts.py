@@ -105,6 +105,16 @@ def test_names_of_columns() -> None:
     )
 
 
+def test_windows() -> None:
+    for width in ("INTERVAL '10' MINUTE", ":width", "INTERVAL 1 DAY"):
+        query = query_of(f"SELECT X.a {TABLES} WITHIN {width} WHERE Y.a > 1 ORDER BY a")
+        assert str(query.within) == width and not query.timeouts
+        query = query_of(f"SELECT ALL X.a {TABLES} WITHIN {width} SHOW TIMEOUT MATCHES")
+        assert str(query.within) == width and query.timeouts
+    query = query_of(f"SELECT A.b {TABLES} WITHIN 10 Minutes SHOW TIMEOUT MATCHES, u AS A WHERE X.k = A.k")
+    assert str(query.within) == "INTERVAL 10 MINUTES" and query.timeouts
+
+
 def test_overlapping_and_several_patterns() -> None:
     assert query_of(f"SELECT ALL X.a {TABLES}").after_match.to is SkipTo.NEXT_ROW
     assert query_of(f"SELECT DISJOINT X.a {TABLES}").after_match.to is SkipTo.PAST_LAST_ROW
@@ -188,6 +198,17 @@ def test_queries_in_queries() -> None:
         ("SELECT X.a FROM t CLUSTER BY count(k) SEQUENCE BY s AS (X)", "stand in CLUSTER BY or SEQUENCE BY", "count"),
         ("SELECT X.a FROM t CLUSTER BY X.k SEQUENCE BY s AS (X)", "stand in CLUSTER BY or SEQUENCE BY", "X.k"),
         ("SELECT sum(X.a) OVER () FROM t SEQUENCE BY s AS (X)", "cannot stand inside a SQL-TS query", "sum"),
+        ("SELECT X.a FROM t SEQUENCE BY s AS (X) SHOW TIMEOUT MATCHES", "needs WITHIN", "SHOW"),
+        ("SELECT X.a FROM t SEQUENCE BY s AS (X) WITHIN 1 SHOW MATCHES", "Expected TIMEOUT", "MATCHES"),
+        ("SELECT X.a FROM t SEQUENCE BY s AS (X) WITHIN X.a", "constant", "X.a"),
+        ("SELECT X.a FROM t SEQUENCE BY s AS (X) WITHIN 0 WHERE X.a > 1", "zero", "0"),
+        ("SELECT X.a FROM t SEQUENCE BY s AS (X) DURING 1", "Expected `,` or WHERE", "DURING"),
+        (
+            "SELECT X.a FROM t SEQUENCE BY s AS (X, Y) WITHIN 1 SHOW TIMEOUT MATCHES"
+            " WHERE (X.a > 1 AND Y.a > 1) OR (X.a < 1 AND Y.a < 1)",
+            "several patterns",
+            "SHOW",
+        ),
     ],
 )
 def test_errors(text: str, problem: str, at: str) -> None:

@@ -121,6 +121,7 @@ def portable(query: NaiveQuery) -> NaiveQuery:
     return replace(
         query,
         within=None,
+        timeouts=False,
         measures=tuple((name, map_expr(plain, expr)) for name, expr in query.measures),
         define=tuple((name, map_expr(plain, expr)) for name, expr in query.define),
     )

@@ -20,7 +20,7 @@ def render_clause(query: NaiveQuery) -> str:
         lines.append("ORDER BY " + ", ".join(render_order(*key) for key in query.order_by))
     if query.measures:
         lines.append("MEASURES " + ", ".join(f"{render_expr(expr)} AS {name}" for name, expr in query.measures))
-    lines.append(ROWS_PER_MATCH[query.rows_per_match])
+    lines.append(ROWS_PER_MATCH[query.rows_per_match] + (" SHOW TIMEOUT MATCHES" if query.timeouts else ""))
     lines.append("AFTER MATCH SKIP " + render_skip(query.skip))
     lines.append(f"PATTERN ({render_pattern(query.pattern)})")
     if query.within is not None:

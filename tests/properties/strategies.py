@@ -8,7 +8,7 @@ Variances are the exception; they appear only as whole measures, to be compared 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
@@ -47,6 +47,15 @@ def cases(draw: DrawFn, row_local: bool = False) -> Case:
 
 def row_local_cases() -> SearchStrategy[Case]:
     return cases(row_local=True)
+
+
+@st.composite
+def timeout_cases(draw: DrawFn) -> Case:
+    """Cases that ask for matches that timed out."""
+    rows, columns, query = draw(cases(draw(st.booleans())))
+    mode = "ALL" if query.rows_per_match == "ALL_WITH_UNMATCHED" else query.rows_per_match
+    within = draw(st.sampled_from((1, 2, 4)))
+    return rows, columns, replace(query, within=within, timeouts=True, rows_per_match=mode)
 
 
 def unordered_measures(query: NaiveQuery) -> set[str]:
@@ -91,6 +100,8 @@ def queries(draw: DrawFn, row_local: bool = False) -> NaiveQuery:
     rows_per_match = draw(st.sampled_from(modes))
     # ONE ROW PER MATCH without measures and partition columns would have no column at all.
     measures = [draw_measure(draw, Scope(names)) for _ in range(draw(st.integers(rows_per_match == "ONE", 4)))]
+    within = draw(st.sampled_from((None,) * 8 + (1, 2, 4, 4)))
+    timeouts = within is not None and rows_per_match != "ALL_WITH_UNMATCHED" and draw(st.booleans())
     defined = [var for var in variables if draw(st.sampled_from((True, True, True, False)))] or variables[:1]
     return NaiveQuery(
         pattern=pattern,
@@ -101,7 +112,8 @@ def queries(draw: DrawFn, row_local: bool = False) -> NaiveQuery:
         order_by=draw_order(draw),
         rows_per_match=rows_per_match,
         skip=draw_skip(draw, names),
-        within=draw(st.sampled_from((None,) * 9 + (1, 2, 4))),
+        within=within,
+        timeouts=timeouts,
     )
 
 

@@ -15,7 +15,7 @@ import local
 import naive
 from naive import NaiveQuery
 from properties.render import render_clause
-from properties.strategies import cases, row_local_cases, unordered_measures
+from properties.strategies import cases, row_local_cases, timeout_cases, unordered_measures
 from trellis.errors import DataError
 
 _SCHEMA = [("id", "int"), ("k", "int"), ("t", "int"), ("x", "int"), ("y", "double"), ("s", "string"), ("b", "boolean")]
@@ -73,6 +73,12 @@ def assert_same(actual: Sequence[dict[str, Any]], expected: Sequence[dict[str, A
 @more
 @given(cases(), hints)
 def test_matcher_is_naive(case: Case, options: dict[str, Any]) -> None:
+    check(case, options)
+
+
+@more
+@given(timeout_cases(), hints)
+def test_timeouts_are_naive(case: Case, options: dict[str, Any]) -> None:
     check(case, options)
 
 

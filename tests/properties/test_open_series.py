@@ -16,7 +16,7 @@ import local
 import naive
 from naive import NaiveQuery
 from properties.render import render_clause
-from properties.strategies import cases
+from properties.strategies import cases, timeout_cases
 from properties.test_matcher import _SCHEMA
 from trellis.algebra.automaton import AutomatonScan
 from trellis.errors import DataError, UnsupportedError
@@ -87,7 +87,7 @@ def prepared(clause: str, rows: list[dict[str, Any]], options: dict[str, Any]) -
     return plan.scan, chunks[0] if chunks else None
 
 
-@given(case=st.one_of(cases(), cases(row_local=True)), options=hints, data=st.data())
+@given(case=st.one_of(cases(), cases(row_local=True), timeout_cases()), options=hints, data=st.data())
 def test_a_series_at_a_time(case: Case, options: dict[str, Any], data: DataObject) -> None:
     rows, columns, query = case
     try:
@@ -118,7 +118,7 @@ def test_a_series_at_a_time(case: Case, options: dict[str, Any], data: DataObjec
         assert feed.output[k] == expected
 
 
-@given(case=st.one_of(cases(), cases(row_local=True)), options=hints, data=st.data())
+@given(case=st.one_of(cases(), cases(row_local=True), timeout_cases()), options=hints, data=st.data())
 def test_several_series_in_one_call(case: Case, options: dict[str, Any], data: DataObject) -> None:
     """Series grow side by side, some end before others; their rows come in another order than from whole series."""
     rows, columns, query = case

@@ -106,6 +106,13 @@ def queries(draw: DrawFn) -> Query:
 
 
 @st.composite
+def window_queries(draw: DrawFn) -> Query:
+    """Queries with WITHIN, half of which ask for what timed out."""
+    query = draw(queries())
+    return replace(query, within=draw(st.sampled_from((1, 2, 4))), timeouts=draw(st.booleans()))
+
+
+@st.composite
 def row_values(draw: DrawFn, name: str) -> Expr:
     """A column of an element or of the row before it, or a multiple of it."""
     value: Expr = ("attr", name, draw(st.sampled_from((0, 0, -1))), draw(st.sampled_from("xxxy")))
@@ -152,6 +159,7 @@ def row_queries(draw: DrawFn) -> Query:
 def several_patterns(draw: DrawFn) -> Query:
     """A query with an OR between whole patterns."""
     query = draw(st.one_of(queries(), row_queries()))
+    query = replace(query, within=draw(st.sampled_from((None, None, 1, 3))))
     patterns = draw(st.lists(st.lists(conditions(query.elements), min_size=2, max_size=3), min_size=2, max_size=3))
     # What is tested at one element is a condition of that element.
     assume(all(len({naive.tested_at(one, query) for one in pattern}) > 1 for pattern in patterns[1:]))
@@ -195,7 +203,9 @@ def text_of(query: Query) -> str:
         tests.append(f"({' OR '.join(f'({pattern})' for pattern in patterns)})")
     where = f" WHERE {' AND '.join(tests)}" if tests else ""
     head = f"SELECT {'ALL' if query.overlapping else 'DISJOINT'} {columns}"
-    return f"{head} FROM {{t}}{clusters} SEQUENCE BY {order} AS ({elements}){where}"
+    window = "" if query.within is None else f" WITHIN {query.within}"
+    window += " SHOW TIMEOUT MATCHES" if query.timeouts else ""
+    return f"{head} FROM {{t}}{clusters} SEQUENCE BY {order} AS ({elements}){window}{where}"
 
 
 def expression(value: Expr) -> str:
@@ -275,7 +285,7 @@ def test_searches_that_skip_are_naive(query: Query, rows: list[dict[str, Any]], 
 
 
 @more
-@given(queries(), tables(), options)
+@given(st.one_of(queries(), window_queries()), tables(), options)
 def test_sequences_are_naive(query: Query, rows: list[dict[str, Any]], options: dict[str, Any]) -> None:
     expected = in_clusters(query, naive.results(query, rows))
     event("matches" if expected else "no match")

@@ -20,7 +20,7 @@ from properties import test_events, test_sqlts
 from properties.render import render_clause
 from properties.segment_strategies import Case as SegmentCase
 from properties.segment_strategies import measured_cases
-from properties.strategies import cases
+from properties.strategies import cases, timeout_cases
 from properties.test_matcher import _SCHEMA
 from properties.test_open_segments import _SCHEMA as SEGMENT_SCHEMA
 from properties.test_open_segments import assert_same, at, bounded
@@ -60,7 +60,7 @@ more = settings(max_examples=settings().max_examples * (1 if numba.config.DISABL
 
 
 @more
-@given(case=st.one_of(cases(), cases(row_local=True)), data=st.data())
+@given(case=st.one_of(cases(), cases(row_local=True), timeout_cases()), data=st.data())
 def test_row_patterns(case: Case, data: DataObject) -> None:
     rows, clause = on_a_stream(case)
     assume(rows)
@@ -93,7 +93,11 @@ def check_stream(
 
 
 @more
-@given(st.one_of(test_sqlts.queries(), test_sqlts.row_queries()), test_sqlts.tables(), st.data())
+@given(
+    st.one_of(test_sqlts.queries(), test_sqlts.row_queries(), test_sqlts.window_queries()),
+    test_sqlts.tables(),
+    st.data(),
+)
 def test_sequences(query: SequenceQuery, rows: list[dict[str, Any]], data: DataObject) -> None:
     """SQL-TS: stars give nothing back."""
     rows = [row for row in rows if row["t"] is not None]

@@ -35,6 +35,18 @@ def counts(frame: DataFrame) -> list[tuple[Any, ...]]:
     return [(row.component, row.events) for row in frame.collect()]
 
 
+def test_timed_out_matches_are_rows_but_no_matches(stream: DataFrame) -> None:
+    explained = trellis.explain(
+        """SELECT * FROM {stream} MATCH_RECOGNIZE (
+            PARTITION BY id ORDER BY time MEASURES match_number() AS n ALL ROWS PER MATCH SHOW TIMEOUT MATCHES
+            PATTERN (ORDERED OTHER*? FILLED) WITHIN 3 DEFINE ORDERED AS type = 'Order', FILLED AS type = 'Item')""",
+        stream=stream,
+        analyze=True,
+    )
+    # The order of 7 has no item, that of 8 has one in its third row.
+    assert "matches                     1" in explained and "rows out                    4" in explained
+
+
 @connect(thorough=True)
 def test_each_stage_is_counted(stream: DataFrame, tmp_path: Path) -> None:
     text = """PATTERN SEQ(Order o, Item+ i[], ~(Payment q), Payment p)

@@ -108,6 +108,28 @@ def test_matches_come_when_they_are_decided(feed: Feed) -> None:
         query.stop()
 
 
+def test_timed_out_matches_come_when_their_window_has_closed(feed: Feed) -> None:
+    """Even if their key is never seen again. They are not counted as matches."""
+    paid = """SELECT * FROM {t} MATCH_RECOGNIZE (
+        PARTITION BY k ORDER BY at MEASURES MATCH_NUMBER() AS n, ORDERED.at AS first, last(at) AS last
+        ONE ROW PER MATCH SHOW TIMEOUT MATCHES PATTERN (ORDERED OTHER*? PAID) WITHIN INTERVAL '1' MINUTE
+        DEFINE ORDERED AS x = 1, PAID AS x = 9)"""
+    query = feed.start(trellis.sql(paid, t=feed.stream()))
+    try:
+        feed.give((1, 0, 1.0), (1, 30, 9.0), (2, 5, 1.0), (2, 20, 0.0), (3, 50, 0.0))
+        query.processAllAvailable()
+        feed.give((3, 75, 0.0))  # the watermark is at 65, and a row of 65 may come
+        query.processAllAvailable()
+        assert seconds(feed.found(), "first", "last") == [(0, 30)]
+        feed.give((3, 76, 0.0))
+        query.processAllAvailable()
+        assert seconds(feed.found(), "first", "last") == [(0, 30), (5, 20)]
+        assert sorted((row["k"], row.get("n")) for row in feed.found()) == [(1, 1), (2, None)]
+        assert trellis.stream_progress(query).matches == 1
+    finally:
+        query.stop()
+
+
 def test_a_restart_goes_on(feed: Feed) -> None:
     """Stopped and started between any two micro-batches, a query loses nothing and gives nothing twice."""
     events = [(k, second, float((second * 7 + k * 3) % 11)) for second in range(0, 60, 3) for k in (1, 2, 3)]

@@ -202,6 +202,7 @@ class AutomatonScan(MatchScan):
     `backward` lists the instructions so that those reached without consuming a row come first. `key_width` is the
     length of the longest key of a search state. With `skips`, series that are whole are searched by skipping.
     `others` are further automata that search the same rows: they share all but instructions and what follows from them.
+    `timeouts`: matches that timed out are given out, too.
     """
 
     instructions: tuple[Instruction, ...]
@@ -213,3 +214,4 @@ class AutomatonScan(MatchScan):
     search: Search
     skips: SkipSpec | None = None
     others: tuple[AutomatonScan, ...] = ()
+    timeouts: bool = False

@@ -24,7 +24,7 @@ from trellis.algebra.expression import (
 )
 from trellis.algebra.pattern import Exclude, Permute, Var, variables_of
 from trellis.algebra.pattern import walk as walk_pattern
-from trellis.algebra.query import Query, RowsPerMatch, VariableKind
+from trellis.algebra.query import Query, RowsPerMatch, VariableKind, Wanted
 from trellis.algebra.widths import check_within
 from trellis.algebra.words import Words
 from trellis.errors import BindingError, UnsupportedError
@@ -53,6 +53,37 @@ def check_query(query: Query) -> None:
         check_within(query.within)
         if not query.order_by:
             raise BindingError("WITHIN needs ORDER BY.", cure="Add ORDER BY and the time.", span=query.within.span)
+    if query.timeouts:
+        _check_timeouts(query)
+
+
+def _check_timeouts(query: Query) -> None:
+    if query.kind is VariableKind.SEGMENT:
+        raise UnsupportedError(
+            "SHOW TIMEOUT MATCHES is not supported in a segment query: a segment is looked at as a whole, so that no"
+            " match has a beginning that could be shown.",
+            cure="Leave it out.",
+            span=query.rows_span,
+        )
+    if query.within is None:
+        raise BindingError(
+            "SHOW TIMEOUT MATCHES needs WITHIN: without a window nothing times out.",
+            cure="Say how wide: PATTERN (...) WITHIN INTERVAL '10' MINUTE; in SQL-TS it stands before these words.",
+            span=query.rows_span,
+        )
+    if query.rows_per_match is RowsPerMatch.ALL_WITH_UNMATCHED:
+        raise BindingError(
+            "SHOW TIMEOUT MATCHES cannot be used with WITH UNMATCHED ROWS: the rows of a match that timed out would be"
+            " shown twice.",
+            cure="Use SHOW EMPTY MATCHES or OMIT EMPTY MATCHES.",
+            span=query.rows_span,
+        )
+    if query.wanted is Wanted.EACH:
+        raise UnsupportedError(
+            "SHOW TIMEOUT MATCHES is not supported where a query has several patterns.",
+            cure="Ask for each of them in a query of its own.",
+            span=query.rows_span,
+        )
 
 
 def _row_pattern_expressions(query: Query) -> Iterable[Expression]:

@@ -15,7 +15,7 @@ from trellis.execution import loading
 from trellis.execution.chunks import Chunk
 from trellis.execution.rows.outputs import Found, Graphs, Grown, write_outputs
 from trellis.kernels import opcodes as o
-from trellis.kernels.arrays import Conditions, Edges, Ints, Matched, Program, Slots, Starts, Work
+from trellis.kernels.arrays import Bools, Conditions, Edges, Ints, Matched, Program, Slots, Starts, Work
 from trellis.kernels.expressions import evaluate_rows
 from trellis.kernels.measures import find_aggregates, find_places, label_rows
 from trellis.kernels.room import new_track
@@ -59,8 +59,12 @@ class MatchReader(ABC):
         grown: Grown | None = None,
         before: Ints | None = None,
         graphs: Graphs | None = None,
+        timed_out: Bools | None = None,
     ) -> Iterator[pa.RecordBatch]:
-        """The output rows of matches; `before` are the matches of the same series that were given out earlier."""
+        """The output rows of matches; `before` are the matches of the same series that were given out earlier.
+
+        Those that `timed_out` take no number: it is 0.
+        """
         plan = self.plan
         status = np.zeros(3, np.int64)
         mode = _MODES[plan.rows_per_match]
@@ -69,10 +73,14 @@ class MatchReader(ABC):
         row, match, number, seen = (np.empty(most, np.int64) for _ in range(4))
         rows = label_rows(chunk.offsets, matched, mode, row, match, number, seen)
         row, match, number, seen = row[:rows], match[:rows], number[:rows], seen[:rows]
+        if timed_out is not None:
+            before = -_counted_before(timed_out, matched.owners)
         if before is not None:
             number = number + before[match]
         if grown is not None:
             row, match, number, seen = grown.output_rows(chunk.offsets, row, match, number, seen)
+        if timed_out is not None:
+            number[timed_out[match]] = 0
         if len(row) == 0:
             return
         most = int(np.diff(matched.begins).max(initial=1))
@@ -205,6 +213,14 @@ class MatchReader(ABC):
                 return DataError(
                     f"A number is too large for its type at {where}.", cure="Cast to a wider type, or to DOUBLE."
                 )
+
+
+def _counted_before(chosen: Bools, owners: Ints) -> Ints:
+    """For each match, how many of the chosen ones come before it in its series."""
+    before: Ints = np.cumsum(chosen) - chosen
+    firsts = np.flatnonzero(np.diff(owners, prepend=-1))
+    counted: Ints = before - np.repeat(before[firsts], np.diff(np.append(firsts, len(owners))))
+    return counted
 
 
 def _widest(matched: Matched) -> int:

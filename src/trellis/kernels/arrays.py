@@ -190,7 +190,8 @@ class Matches(NamedTuple):
     """The matches found: first row, end (exclusive), series, and in `paths` the instruction of each of their rows.
 
     There is room for a match at every row; `paths` may have to grow. `following` is the row at which the search goes on
-    after a match; below 0 it cannot (as `status` says for series that are whole).
+    after a match; below 0 it cannot (as `status` says for series that are whole). TIMED_OUT there says that this is no
+    match, but the beginning of one that timed out.
     """
 
     starts: Ints

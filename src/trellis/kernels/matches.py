@@ -22,7 +22,7 @@ from trellis.kernels.arrays import (
     Work,
 )
 from trellis.kernels.compile import inlined, kernel
-from trellis.kernels.search import backtrack, fill_ends, fill_unsure, follow_ends, has_closed
+from trellis.kernels.search import backtrack, fill_ends, fill_unsure, follow_ends, has_closed, read_trail
 
 __all__ = ["find_matches"]
 
@@ -49,6 +49,7 @@ def find_matches(
     skip: int,
     skip_to: Bools,
     budget: int,
+    shown: Ints,
     matches: Matches,
     steps: Ints,
     status: Ints,
@@ -59,6 +60,9 @@ def find_matches(
     how many matches and rows were found, the number of the next match, the end of the window, and where this search
     began. In an open series it goes to the first start that is undecided (`edges`).
     `ends` (for `by_table`), `unsure` (for that in open series) and `path` are room for the longest series.
+
+    Unless `steps[2]` is below 0, matches that timed out are found, too (by backtracking only): they take no number.
+    Those that start before the row `shown[k]` are left out, since with SKIP PAST LAST ROW they would overlap others.
     """
     width = len(automaton.op)
     progress = matches.progress
@@ -116,6 +120,7 @@ def find_matches(
                 else:
                     end = follow_ends(start, low, latest, automaton, ends, path)
             else:
+                steps[2] = min(steps[2], 0)
                 end = backtrack(
                     series,
                     start,
@@ -133,6 +138,7 @@ def find_matches(
                     within,
                     track,
                     work,
+                    path,
                     steps,
                     status,
                 )
@@ -141,19 +147,31 @@ def find_matches(
                 if end < o.NO_MATCH and end != o.UNDECIDED:
                     return end
                 if end >= 0:
-                    _read_trail(start, steps[1], automaton, work, path)
+                    read_trail(start, steps[1], automaton, work, path)
             if end == o.UNDECIDED or (is_open and end > start and end + edges.measured > high):
                 break
+            timed_out = False
             if end == o.NO_MATCH:
-                if sliced:
-                    origins.seen[start] = True
-                progress[1] = start + 1
-                continue
+                timed_out = steps[2] > 0 and start >= shown[series]
+                if not timed_out:
+                    if sliced:
+                        origins.seen[start] = True
+                    progress[1] = start + 1
+                    continue
+                end = start + steps[2]
+                if is_open and end + edges.measured > high:
+                    break
             used = progress[3]
             if used + end - start > len(matches.paths):
+                # The same start is searched again: what failed must fail once more, to find what timed out.
+                work.epoch[0] += 1
+                work.epoch[1] = 0
                 return o.NEEDS_PATHS
-            following = _next_start(start, end, skip, skip_to, automaton, path)
-            if following < 0 and not sliced:
+            if timed_out:
+                following = o.TIMED_OUT
+            else:
+                following = _next_start(start, end, skip, skip_to, automaton, path)
+            if following < 0 and not sliced and not timed_out:
                 status[0] = o.SKIP_MISSING if following == -1 else o.SKIP_TO_START
                 status[1] = start
                 return o.STOPPED
@@ -166,9 +184,15 @@ def find_matches(
             matches.owners[found] = series
             for k in range(end - start):
                 matches.paths[used + k] = path[k]
-            progress[1] = following if following >= 0 else high
             progress[2] = found + 1
             progress[3] = used + end - start
+            if timed_out:
+                # It is no match: the search goes on as if it were not there.
+                progress[1] = start + 1
+                if skip == o.SKIP_PAST_LAST:
+                    shown[series] = end
+                continue
+            progress[1] = following if following >= 0 else high
             progress[4] += 1
         edges.undecided[series] = min(progress[1], high)
         progress[0] = series + 1
@@ -208,11 +232,3 @@ def _latest(start: int, latest: int, high: int, within: Within) -> int:
     while latest < high and within.known[latest] and within.key[latest] <= within.deadline[start]:
         latest += 1
     return latest
-
-
-@inlined
-def _read_trail(start: int, trail: int, automaton: Automaton, work: Work, path: Shorts) -> None:
-    for k in range(trail):
-        pc = work.trail_pc[k]
-        if automaton.op[pc] == o.CONSUME:
-            path[work.trail_row[k] - start] = pc

@@ -114,6 +114,8 @@ DONE, OUT_OF_STEPS, SKIP_MISSING, SKIP_TO_START, OVERFLOW, DIVISION_BY_ZERO, FUN
 
 # What a search returns instead of the end of a match.
 NO_MATCH, STOPPED, NEEDS_ROOM, NEEDS_PATHS, UNDECIDED = -1, -2, -3, -4, -5
+# In the place of the row at which the search goes on after a match.
+TIMED_OUT = -3
 
 # Events: which may lie between two events of a match, for those of its partition.
 CONTIGUOUS, SKIP_NEXT_MATCH, SKIP_ANY = range(3)

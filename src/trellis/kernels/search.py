@@ -46,7 +46,7 @@ from trellis.kernels.compile import inlined, inner
 from trellis.kernels.expressions import evaluate
 from trellis.kernels.tracking import add_row, compute_arguments, cut_rows
 
-__all__ = ["backtrack", "fill_ends", "fill_unsure", "follow_ends", "has_closed"]
+__all__ = ["backtrack", "fill_ends", "fill_unsure", "follow_ends", "has_closed", "read_trail"]
 
 _NEVER = np.int32(2**31 - 1)
 
@@ -158,12 +158,18 @@ def backtrack(
     within: Within,
     track: Track,
     work: Work,
+    path: Shorts,
     steps: Ints,
     status: Ints,
 ) -> int:
     """Search in order of preference; the end of the match, NO_MATCH, UNDECIDED, STOPPED (see `status`) or NEEDS_ROOM.
 
     `steps[0]` counts down to the end of the budget. The trail of the match stays in `work`, its length in `steps[1]`.
+
+    If `steps[2]` is 0 and there is no match, it becomes the number of rows of the match that timed out, and `path` gets
+    their instructions. That is the first way to ask for a row when the window has no more. A state that is not entered
+    again hides none: all that leads on from it was gone before, for the same start (which belongs to the state, since
+    there is WITHIN), so where it leads to such a way, an earlier one was found.
     """
     op, x, y = automaton.op, automaton.x, automaton.y
     head, tail = edges.first[series], edges.last[series]
@@ -255,6 +261,9 @@ def backtrack(
                     if status[0] != o.DONE:
                         status[1] = at
                         return o.STOPPED
+                elif steps[2] == 0 and row > start and kind == o.CONSUME:
+                    steps[2] = row - start
+                    read_trail(start, trail - 1, automaton, work, path)
         elif kind == o.ANCHOR_END and tail < 0 and row == high:
             return o.UNDECIDED
         elif kind == o.FORGET:
@@ -275,6 +284,15 @@ def backtrack(
             if track.active and work.choice_row[choices] < row:
                 cut_rows(np.int64(work.choice_row[choices]), track)
             row = work.choice_row[choices]
+
+
+@inlined
+def read_trail(start: int, trail: int | np.int64, automaton: Automaton, work: Work, path: Shorts) -> None:
+    """`path[row - start]` becomes the instruction that consumed the row."""
+    for k in range(trail):
+        pc = work.trail_pc[k]
+        if automaton.op[pc] == o.CONSUME:
+            path[work.trail_row[k] - start] = pc
 
 
 @inlined

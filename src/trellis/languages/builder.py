@@ -23,6 +23,7 @@ from trellis.languages.match_recognize import (
     parse_partition_keys,
     parse_rows_per_match,
     parse_sort_keys,
+    parse_timeouts,
     parse_variables,
 )
 from trellis.languages.pattern_text import parse_pattern_text
@@ -90,6 +91,7 @@ class QueryBuilder:
     _rows_per_match: str | None = None
     _after_match: str | None = None
     _within: str | None = None
+    _timeouts: bool = False
 
     def define(self: B, mapping: Mapping[str, str] | None = None, /, **conditions: str) -> B:
         """Give variables their conditions; a variable that has one already gets the new one.
@@ -178,7 +180,7 @@ class QueryBuilder:
         require_text("Rows per match", rows)
         text = _ROWS_PER_MATCH.get(" ".join(rows.upper().split()), rows)
         try:
-            parse_piece(text, parse_rows_per_match)
+            parse_piece(text, lambda cursor: (parse_rows_per_match(cursor), parse_timeouts(cursor)))
         except QuerySyntaxError as error:
             error.cure = f"Write one of these: {', '.join(_ROWS_PER_MATCH).lower()}."
             raise
@@ -221,6 +223,27 @@ class QueryBuilder:
         text = _interval_text(width) if isinstance(width, str) else width_text(width)
         parse_piece(text, lambda cursor: check_within(parse_expression(cursor)))
         return replace(self, _within=text)
+
+    def show_timeouts(self: B, show: bool = True) -> B:
+        """Ask for matches that timed out, too: beginnings of matches whose window closed before they were whole.
+
+        It needs `within`. What `match_number()` gives for them is NULL.
+
+        Parameters
+        ----------
+        show : bool, optional
+            False takes it back.
+
+        Examples
+        --------
+        >>> unpaid = build("ORDERED OTHER*? PAID").within("10 minutes").show_timeouts()
+        >>> print(unpaid.text(order_by="ts"))
+        ORDER BY ts
+        ONE ROW PER MATCH SHOW TIMEOUT MATCHES
+        PATTERN (ORDERED OTHER*? PAID)
+        WITHIN INTERVAL '10 minutes'
+        """
+        return replace(self, _timeouts=show)
 
     def text(self, partition_by: Keys = None, order_by: Keys = None) -> str:
         """The query as the body of a MATCH_RECOGNIZE clause. The positions in the query are positions in it.
@@ -265,7 +288,7 @@ class QueryBuilder:
         yield from block("ORDER BY ", _key_texts(order_by), end="\n")
         measures = [f"{closed(text)} AS {Identifier(name, quoted=True)}" for name, text in self._measures]
         yield from block("MEASURES\n  ", measures, ",\n  ", end="\n")
-        yield from block("", [self._rows_per_match] if self._rows_per_match else [], end="\n")
+        yield from block("", [rows] if (rows := self._rows_text()) else [], end="\n")
         yield from block("AFTER MATCH ", [self._after_match] if self._after_match else [], end="\n")
         yield from (("PATTERN (", False), (closed(self._pattern), True), (")", False))
         yield from block("\nWITHIN ", [self._within] if self._within else [])
@@ -273,6 +296,15 @@ class QueryBuilder:
         yield from block("\nSUBSET\n  ", subsets, ",\n  ")
         definitions = [f"{head} AS {closed(condition)}" for head, condition in self._definitions]
         yield from block("\nDEFINE\n  ", definitions, ",\n  ")
+
+    def _rows_text(self) -> str | None:
+        """What is said of the rows of the output; both steps may ask for matches that timed out."""
+        if not self._timeouts:
+            return self._rows_per_match
+        rows = self._rows_per_match or _ROWS_PER_MATCH["ONE"]
+        cursor = cursor_over(rows)
+        parse_rows_per_match(cursor)
+        return f"{closed(rows)} SHOW TIMEOUT MATCHES" if cursor.at_end else rows
 
 
 def _key_texts(keys: Keys) -> list[str]:

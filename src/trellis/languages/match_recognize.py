@@ -34,6 +34,7 @@ __all__ = [
     "parse_partition_keys",
     "parse_rows_per_match",
     "parse_sort_keys",
+    "parse_timeouts",
     "parse_variables",
 ]
 
@@ -65,6 +66,7 @@ class _Parts:
     order_by: tuple[SortKey, ...] = ()
     rows_per_match: RowsPerMatch = RowsPerMatch.ONE
     rows_span: Span | None = None
+    timeouts: bool = False
     after_match: Skip | None = None
     subsets: tuple[Subset, ...] = ()
     within: Expression | None = None
@@ -97,6 +99,7 @@ def parse_clause(cursor: Cursor) -> Query:
         after_match=parts.after_match or Skip(),
         within=parts.within,
         rows_span=parts.rows_span,
+        timeouts=parts.timeouts,
     )
     # Only the definitions, which come last, tell what the brackets of the pattern mean.
     if query.kind is VariableKind.ROW:
@@ -168,7 +171,7 @@ def _parse_part(cursor: Cursor, part: str, parts: _Parts) -> None:
             parts.measures = _elements(cursor, "a measure", _measure)
         case "ROWS PER MATCH":
             start = cursor.span
-            parts.rows_per_match = parse_rows_per_match(cursor)
+            parts.rows_per_match, parts.timeouts = parse_rows_per_match(cursor), parse_timeouts(cursor)
             parts.rows_span = cursor.since(start)
         case "AFTER MATCH":
             cursor.read(2)
@@ -234,7 +237,8 @@ def parse_rows_per_match(cursor: Cursor) -> RowsPerMatch:
         cursor.expect("ROW", "PER", "MATCH")
         return RowsPerMatch.ONE
     cursor.expect("ALL", "ROWS", "PER", "MATCH")
-    if cursor.accept("SHOW"):
+    if cursor.at_words("SHOW") and not cursor.at_words("TIMEOUT", ahead=1):
+        cursor.next()
         cursor.expect("EMPTY", "MATCHES")
         return RowsPerMatch.ALL
     if cursor.accept("OMIT"):
@@ -244,6 +248,14 @@ def parse_rows_per_match(cursor: Cursor) -> RowsPerMatch:
         cursor.expect("UNMATCHED", "ROWS")
         return RowsPerMatch.ALL_WITH_UNMATCHED
     return RowsPerMatch.ALL
+
+
+def parse_timeouts(cursor: Cursor) -> bool:
+    """Read SHOW TIMEOUT MATCHES, if that stands here."""
+    asked = cursor.accept("SHOW")
+    if asked:
+        cursor.expect("TIMEOUT", "MATCHES")
+    return asked
 
 
 def parse_after_match(cursor: Cursor) -> Skip:

@@ -1,5 +1,7 @@
 """SQL-TS: `SELECT ... FROM t CLUSTER BY k SEQUENCE BY s AS (X, *Y, Z) WHERE ...` (Sadri et al., TODS 29(2), 2004).
 
+Behind the elements, `WITHIN width [SHOW TIMEOUT MATCHES]` may stand, as in MATCH_RECOGNIZE.
+
 Each element of the sequence becomes a variable of a row pattern, a star a repetition that gives nothing back. Each
 condition goes to the first element at which all that it speaks of is known. Ordinary tables in FROM are joined with the
 clusters before: a cluster is searched once for each of their rows, which then are constants.
@@ -20,6 +22,7 @@ from trellis.algebra.words import OF_SEQUENCES
 from trellis.errors import BindingError, QuerySyntaxError, Span, UnsupportedError
 from trellis.languages.cursor import Cursor
 from trellis.languages.expressions import parse_expression
+from trellis.languages.match_recognize import parse_timeouts
 from trellis.languages.sequence_elements import Element, Elements, of_alternative
 from trellis.languages.sequence_source import SequenceSource, Table, relation_of
 
@@ -45,6 +48,9 @@ class _Sequence:
     cluster_by: tuple[Expression, ...]
     order_by: tuple[SortKey, ...]
     elements: tuple[Element, ...]
+    within: Expression | None = None
+    timeouts: Span | None = None
+    """Where matches that timed out are asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +95,9 @@ def parse_sequence_query(select: Cursor, tables: Cursor, where: Cursor | None) -
         order_by=sequence.order_by,
         after_match=Skip(SkipTo.NEXT_ROW) if overlapping else Skip(),
         words=OF_SEQUENCES,
+        within=sequence.within,
+        timeouts=sequence.timeouts is not None,
+        rows_span=sequence.timeouts,
     )
     check_query(query)
     return SequenceQuery(query, source.text, tuple(zip(columns, (item.name for item in items), strict=True)))
@@ -154,7 +163,18 @@ def _sequence(cursor: Cursor, relation: Table) -> _Sequence:
     cursor.expect_symbol(")", "`,` or `)`")
     keys = tuple(replace(key, expression=_unqualified(key.expression, relation)) for key in order_by)
     _check_keys((*cluster_by, *(key.expression for key in keys)), elements)
-    return _Sequence(relation.text, cluster_by, keys, elements)
+    within = _width(cursor) if cursor.accept("WITHIN") else None
+    start = cursor.span
+    timeouts = cursor.since(start) if parse_timeouts(cursor) else None
+    return _Sequence(relation.text, cluster_by, keys, elements, within, timeouts)
+
+
+def _width(cursor: Cursor) -> Expression:
+    """The width of WITHIN; as in conditions, a number with a unit is an interval. It speaks of no element."""
+    cursor.elements = frozenset()
+    width = parse_expression(cursor)
+    cursor.elements = None
+    return width
 
 
 def _check_keys(keys: Iterable[Expression], elements: Sequence[Element]) -> None:

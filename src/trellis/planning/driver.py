@@ -83,13 +83,13 @@ def _rewritten(query: Query, source: Source, hints: Hints, rules: Firing) -> Que
 
 def _check_search(query: Query) -> None:
     """What a query may want, and no engine finds yet."""
-    possessive = is_possessive(query.pattern) and (query.kind is not VariableKind.ROW or query.within is not None)
+    possessive = is_possessive(query.pattern) and query.kind is not VariableKind.ROW
     everything = query.wanted is Wanted.ALL and query.kind is VariableKind.ROW
     for missing, what in (
         (query.wanted is Wanted.NON_OVERLAPPING, "Only matches that do not overlap"),
         (everything, "Every match of a row pattern"),
         (query.selection is not Selection.PARTITION_CONTIGUITY, f"The selection strategy {query.selection.value}"),
-        (possessive, "A possessive quantifier with WITHIN or segments"),
+        (possessive, "A possessive quantifier with segments"),
     ):
         if missing:
             raise UnsupportedError(f"{what} is not supported yet.")

@@ -79,14 +79,17 @@ class RowMatcher(MatchReader):
         dictionary = self.dictionary(chunk)
         origins = loading.load_starts(chunk, None)._replace(begins=begun - to_series)
         edges = loading.load_edges(self.plan, chunk, series, final, horizon)
-        matches = self.find(chunk, dictionary, origins, edges)
+        seen = shown - to_series
+        matches = self.find(chunk, dictionary, origins, edges, seen)
         grown = Grown(numbers, shown - to_series, edges.undecided)
         batches = list(self.results(chunk, dictionary, matches, grown))
         count = int(matches.progress[2])
         starts, stops, owners = matches.starts[:count], matches.stops[:count], matches.owners[:count]
-        seen = np.maximum(grown.shown, grown.undecided)
-        np.maximum.at(seen, owners, np.maximum(stops, starts + 1))
-        undecided, found = edges.undecided + to_series, numbers + np.bincount(owners, minlength=len(base))
+        if not self.plan.timeouts:
+            seen = np.maximum(grown.shown, grown.undecided)
+            np.maximum.at(seen, owners, np.maximum(stops, starts + 1))
+        given = owners[~_timed_out(matches)]
+        undecided, found = edges.undecided + to_series, numbers + np.bincount(given, minlength=len(base))
         needed = np.maximum(0, undecided - rows_back(self.plan))
         due = self._due(chunk, edges.undecided)
         return Resumed(batches, OpenSeries(needed, undecided, found, seen + to_series), due)
@@ -106,8 +109,12 @@ class RowMatcher(MatchReader):
         dictionary: loading.Dictionary | None,
         origins: Starts | None = None,
         edges: Edges | None = None,
+        shown: Ints | None = None,
     ) -> Matches:
-        """The matches of a chunk, of whole series unless it is said where they begin and end."""
+        """The matches of a chunk, of whole series unless it is said where they begin and end.
+
+        Matches that time out before the rows `shown` are not given out; the rows are moved on.
+        """
         whole = origins is None and edges is None and self.plan.slices is None
         origins = loading.load_starts(chunk, self.plan.slices) if origins is None else origins
         edges = loading.load_edges(self.plan, chunk) if edges is None else edges
@@ -123,7 +130,10 @@ class RowMatcher(MatchReader):
         self.check(status, chunk)
         if whole and plan.skips is not None:
             return self._skip(plan.skips, chunk, conditions, slots)
-        matches = self._search(chunk, origins, edges, conditions, program, slots, work, by_table, longest, status)
+        shown = np.zeros(len(origins.begins), np.int64) if shown is None else shown
+        matches = self._search(
+            chunk, origins, edges, conditions, program, slots, work, by_table, longest, shown, status
+        )
         self.check(status, chunk)
         return matches if plan.slices is None else in_order(matches)
 
@@ -132,7 +142,9 @@ class RowMatcher(MatchReader):
     ) -> Iterator[pa.RecordBatch]:
         """The output rows of the matches of a chunk."""
         matched = self.matched(matches)
-        return self.measure(chunk, dictionary, matched, matches.following[: len(matched.starts)], grown)
+        following = matches.following[: len(matched.starts)]
+        timed_out = _timed_out(matches) if self.plan.timeouts else None
+        return self.measure(chunk, dictionary, matched, following, grown, timed_out=timed_out)
 
     def matched(self, matches: Matches) -> Matched:
         """The matches as measures read them; those of row patterns have no rows between theirs."""
@@ -186,6 +198,7 @@ class RowMatcher(MatchReader):
         work: Work,
         by_table: bool,
         longest: int,
+        shown: Ints,
         status: Ints,
     ) -> Matches:
         """Search the chunk; the kernel comes back for more room where it needs it."""
@@ -199,7 +212,7 @@ class RowMatcher(MatchReader):
         ends = np.empty((longest + 1 if by_table else 1, width), np.int32)
         unsure = np.empty((longest + 1 if by_table and (edges.last < 0).any() else 1, width), np.bool_)
         path = np.empty(longest, np.int32)
-        steps = np.zeros(2, np.int64)
+        steps = np.array([0, 0, 0 if plan.timeouts else -1], np.int64)
         while True:
             outcome = find_matches(
                 chunk.offsets,
@@ -222,6 +235,7 @@ class RowMatcher(MatchReader):
                 _SKIPS[plan.skip],
                 self.skip_to,
                 plan.budget,
+                shown,
                 matches,
                 steps,
                 status,
@@ -255,3 +269,9 @@ class RowMatcher(MatchReader):
                 )
             case _:
                 return self.failure(kind, where)
+
+
+def _timed_out(matches: Matches) -> Bools:
+    """Which of the matches are none, but timed out."""
+    timed_out: Bools = matches.following[: int(matches.progress[2])] == o.TIMED_OUT
+    return timed_out

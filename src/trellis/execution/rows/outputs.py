@@ -37,6 +37,7 @@ class Graphs:
 class Found:
     """The matches of a chunk (`matched`, and where the search goes on after each), and its output rows (the rest).
 
+    Those of matches that timed out have the `number` 0.
     `graphs` are there if an output row stands for all matches that end at one event.
     """
 
@@ -91,11 +92,11 @@ def _column(output: Output, plan: MatchScan, chunk: Chunk, found: Found) -> pa.A
         case Label(place=place):
             return take_rows(pa.array(plan.variables, pa.string()), found.label[place])
         case First():
-            return pa.array((found.match >= 0) & (np.diff(found.match, prepend=-1) != 0))
+            return pa.array((found.match >= 0) & (found.number > 0) & (np.diff(found.match, prepend=-1) != 0))
         case Mark(what=what):
             return _mark(what, plan, chunk, found)
         case Number():
-            return pa.array(found.number, mask=found.match < 0)
+            return pa.array(found.number, mask=(found.match < 0) | (found.number == 0))
         case Value(aggregate=number, columns=()):
             spec = plan.measure_aggregates[number]
             values = found.whole[number] if spec.kind < o.SUM_FLOAT else found.real[number]

@@ -12,6 +12,7 @@ that fulfil no other variable's condition on single rows. Why nothing changes, c
    preferred.
 4. *No match begins or ends with a Z*: else dropped rows could begin a match, or a match would end elsewhere and AFTER
    MATCH SKIP go on elsewhere. Patterns without variables are out for the same reason: an empty match begins everywhere.
+   So are matches that timed out: they may end anywhere.
 5. *Nobody sees a Z*: no measure, condition, aggregate or skip reads its rows, or all rows of the match, or the rows
    beside one (PREV, NEXT), ONE ROW PER MATCH. The first and the last row of a match may be read: they are no Z. What
    stands beside a row may be read where it is computed before rows are dropped (beside.py): it is a column then.
@@ -41,6 +42,8 @@ def eliminate_rows(
 ) -> Expression | None:
     """The condition of rows that must be kept, None if all must."""
     pattern = bound.query.pattern
+    if bound.query.timeouts:
+        return None
     defined = {name for name, _ in bound.conditions}
     silent = frozenset(name for name in bound.variables if name not in defined)
     silent = frozenset(name for name in silent if _is_only_starred(pattern, name))

@@ -67,6 +67,8 @@ def cut_of(bound: BoundQuery, keys: tuple[Expression, ...], buckets: Buckets | N
             return "there is no window by which series could be cut"
     if query.rows_per_match is RowsPerMatch.ALL_WITH_UNMATCHED:
         return "unmatched rows are known only when all matches are"
+    if query.timeouts:
+        return "which matches that timed out are given out depends on those before"
     if is_anchored(query.pattern):
         return "an anchor asks for the first or the last row of all"
     if least_rows(query.pattern) == 0:

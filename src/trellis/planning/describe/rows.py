@@ -35,7 +35,7 @@ def summary(scan: AutomatonScan) -> str:
     slots = len(scan.slots) + len(scan.measure_slots)
     return (
         f"{len(scan.instructions)} instructions, {len(scan.variables)} variables, {slots} slots, "
-        f"{scan.rows_per_match.value}, {scan.skip.value}"
+        f"{scan.rows_per_match.value}{' SHOW TIMEOUT MATCHES' if scan.timeouts else ''}, {scan.skip.value}"
     )
 
 
@@ -55,6 +55,8 @@ def _one_search(scan: AutomatonScan) -> list[str]:
     kinds = [merge.kind for merge in scan.merges]
     local = all(condition.where != "kernel" for condition in scan.conditions)
     lines = [f"search: backtracking{'' if not local else ', linear in rows (conditions look at rows only)'}"]
+    if scan.timeouts:
+        lines = ["search: backtracking, from each row to the end of its window (matches that timed out are wanted)"]
     if o.KEYED in kinds:
         lines.append("states are the same where what later conditions read is the same")
     if o.NEVER in kinds:

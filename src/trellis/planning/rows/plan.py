@@ -182,6 +182,7 @@ class _Rows:
                 chunk_rows=self.hints.chunk_rows,
                 slices=series.slices,
                 dropped=before.drops or neighbours is not None,
+                timeouts=bound.query.timeouts,
             )
 
         pairs = _pairs(bound, self.keys, conditions, columns)
@@ -211,6 +212,8 @@ class _Rows:
         fits = conditions.look_at_rows_only and small and self.hints.search != "backtrack"
         # A table would have to know where a repetition must not end; backtracking has no choice there anyway.
         fits = fits and not is_possessive(self.bound.query.pattern)
+        # It says where matches end, not how far those come that do not.
+        fits = fits and not self.bound.query.timeouts
         return Search.TABLE if fits else Search.BACKTRACKING
 
 

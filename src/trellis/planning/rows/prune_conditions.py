@@ -74,7 +74,7 @@ def _translated(condition: Expression, tests: RowTests) -> Condition | None:
 
 def is_unsatisfiable(bound: BoundQuery, tests: RowTests) -> bool:
     """Whether every match would have a row that nothing can satisfy, and no other rows are wanted."""
-    if bound.query.rows_per_match is RowsPerMatch.ALL_WITH_UNMATCHED:
+    if bound.query.rows_per_match is RowsPerMatch.ALL_WITH_UNMATCHED or bound.query.timeouts:
         return False
     hopeless = frozenset(name for name, condition in bound.conditions if _is_impossible(condition, tests))
     return bool(hopeless) and all(path.variables for path in paths_of(bound.query.pattern, hopeless))

@@ -59,7 +59,7 @@ def rewrite_rows(query: Query, functions: Mapping[str, int], *, always: bool = F
     parts = _parts(query.pattern)
     if parts is None or query.rows_per_match is not RowsPerMatch.ONE or query.kind is not VariableKind.ROW:
         return None
-    if p.is_possessive(query.pattern):
+    if p.is_possessive(query.pattern) or query.timeouts:
         return None
     return _Rewriter(query, parts, functions).run()
 

@@ -48,7 +48,7 @@ def plan_skips(
     """
     query = bound.query
     elements = linear_elements(pattern)
-    if elements is None or len(elements) > _MOST_ELEMENTS or query.within is not None:
+    if elements is None or len(elements) > _MOST_ELEMENTS or query.within is not None or query.timeouts:
         return None
     if query.after_match.to not in (SkipTo.PAST_LAST_ROW, SkipTo.NEXT_ROW):
         return None
