@@ -79,7 +79,7 @@ def queries(draw: DrawFn) -> EventQuery:
     )
     outside = components[0].negated or components[-1].negated
     widths = [("time", draw(st.integers(1, 8))), ("events", draw(st.integers(1, 6)))]
-    return EventQuery(
+    query = EventQuery(
         components,
         draw(st.sampled_from(Strategy)),
         tuple(draw_predicate(draw, components) for _ in range(draw(st.integers(0, 3)))),
@@ -87,6 +87,8 @@ def queries(draw: DrawFn) -> EventQuery:
         draw(st.sampled_from(widths if outside else [*widths, None])),
         draw(st.sampled_from((False, False, True))),
     )
+    may_time_out = query.within is not None and query.strategy is not Strategy.ANY
+    return replace(query, timeouts=may_time_out and draw(st.booleans()))
 
 
 def draw_predicate(draw: DrawFn, components: tuple[Component, ...]) -> Expr:
@@ -168,6 +170,8 @@ def render(query: EventQuery) -> str:
     lines.append(f"RETURN {', '.join(returned)}, MATCH_NUMBER() AS number")
     if query.non_overlap:
         lines.append("OUTPUT NON_OVERLAP")
+    if query.timeouts:
+        lines.append("SHOW TIMEOUT MATCHES")
     return "\n".join(lines)
 
 
@@ -190,25 +194,37 @@ def render_expr(expr: Expr) -> str:
     raise AssertionError(expr)
 
 
-def found(query: EventQuery, stream: list[dict[str, Any]], **hints: object) -> list[tuple[int, Any]]:
-    """The matches with their numbers."""
+def found(query: EventQuery, stream: list[dict[str, Any]], **hints: object) -> list[tuple[int | None, Any]]:
+    """The matches with their numbers. What timed out has none, and no events where it did not come to a component."""
     variables = [component for component in query.components if not component.negated]
     rows = local.run(parse_sase_text(render(query), time_columns=("time", "id")), stream, _SCHEMA, **hints)
     return [
-        (row["number"], tuple(tuple(row[c.variable]) if c.kleene else (row[c.variable],) for c in variables))
-        for row in rows
+        (row["number"], tuple(positions(row[c.variable], kleene=c.kleene) for c in variables)) for row in rows
     ]
+
+
+def positions(value: Any, *, kleene: bool) -> tuple[int, ...]:
+    return tuple(value) if kleene else () if value is None else (value,)
 
 
 def expected(query: EventQuery, stream: list[dict[str, Any]]) -> list[tuple[Any, ...]]:
     return [tuple(positions for _, positions in match) for match in naive.matches(query, stream)]
 
 
-def numbered(query: EventQuery, stream: list[dict[str, Any]], matches: list[tuple[Any, ...]]) -> list[tuple[int, Any]]:
+def timed_out(query: EventQuery, stream: list[dict[str, Any]]) -> list[tuple[int | None, Any]]:
+    """What timed out, if the query asks for that, as `found` gives it."""
+    variables = [component.variable for component in query.components if not component.negated]
+    partial = [dict(match) for match in naive.timed_out(query, stream)] if query.timeouts else []
+    return [(None, tuple(match.get(variable, ()) for variable in variables)) for match in partial]
+
+
+def numbered(
+    query: EventQuery, stream: list[dict[str, Any]], matches: list[tuple[Any, ...]]
+) -> list[tuple[int | None, Any]]:
     """The matches with their numbers: in each partition, they are counted in the order in which they stand here."""
     keys = () if query.strategy is Strategy.STRICT else query.equivalence
     counts: Counter[tuple[Any, ...]] = Counter()
-    result = []
+    result: list[tuple[int | None, Any]] = []
     for match in matches:
         key = tuple(stream[match[0][0]][name] for name in keys)
         counts[key] += 1
@@ -229,16 +245,19 @@ def test_matches_are_those_of_the_definition(
     query: EventQuery, stream: list[dict[str, Any]], search: str, kept: bool, sizes: Sizes
 ) -> None:
     wanted = expected(query, stream)
+    late = timed_out(query, stream)
     event(f"{query.strategy.value}: {'some' if wanted else 'no'} matches")
+    event(f"{query.strategy.value}: {'some' if late else 'nothing'} timed out")
     hints = {"search": search, "off": [] if kept else ["keep_events"]}
     with mock.patch.object(matcher, "_SIZES", sizes):
         given = found(query, stream, **hints)
-    assert sorted(given, key=repr) == sorted(numbered(query, stream, wanted), key=repr), render(query)
+    expectation = [*numbered(query, stream, wanted), *late]
+    assert sorted(given, key=repr) == sorted(expectation, key=repr), render(query)
 
 
 @given(queries(), streams(), st.sampled_from(_SEARCHES), rooms())
 def test_counting_needs_no_list(query: EventQuery, stream: list[dict[str, Any]], search: str, sizes: Sizes) -> None:
-    query = replace(query, non_overlap=False)
+    query = replace(query, non_overlap=False, timeouts=False)
     last = [component for component in query.components if not component.negated][-1]
     end = f"{last.variable}[{last.variable}.LEN]" if last.kleene else last.variable
     text = render(query).partition("RETURN")[0] + f"RETURN {end}.id AS at, count(*) AS n"
@@ -253,7 +272,7 @@ def test_counting_needs_no_list(query: EventQuery, stream: list[dict[str, Any]],
 def test_compressed_matches_are_the_matches(
     query: EventQuery, stream: list[dict[str, Any]], search: str, sizes: Sizes, at_once: int
 ) -> None:
-    query = replace(query, non_overlap=False)
+    query = replace(query, non_overlap=False, timeouts=False)
     text = render(query).partition("RETURN")[0]
     parsed = parse_sase_text(text, time_columns=("time", "id"), compressed=True)
     try:
@@ -291,7 +310,7 @@ def test_windows_may_end_in_any_order(
     """Months do: 31 January and a month is before 29 January 23:00 and a month."""
     # What must be absent at an end is looked for in the window, too: the definition does not know such windows.
     assume(not any(component.negated for component in query.components))
-    query = replace(query, within=("time", 4), non_overlap=False)
+    query = replace(query, within=("time", 4), non_overlap=False, timeouts=False)
     listed = expected(replace(query, within=None), stream)
     deadlines = [event["time"] + width for event, width in zip(stream, widths, strict=False)]
 
