@@ -63,14 +63,14 @@ def streams(draw: DrawFn) -> list[dict[str, Any]]:
 
 
 @st.composite
-def queries(draw: DrawFn) -> EventQuery:
-    count = draw(st.integers(1, 3))
+def queries(draw: DrawFn, least: int = 1, most: int = 3) -> EventQuery:
+    count = draw(st.integers(least, most))
     kinds = [draw(st.sampled_from(("one", "one", "many", "many", "none"))) for _ in range(count)]
     if set(kinds) == {"none"}:
         kinds[0] = "many"
     components = tuple(
         Component(
-            "abc"[number],
+            "abcd"[number],
             tuple(draw(st.sampled_from((("A",), ("A",), ("B",), ("A", "B"), ("C", "A"))))),
             kleene=kind == "many",
             negated=kind == "none",
@@ -89,6 +89,20 @@ def queries(draw: DrawFn) -> EventQuery:
     )
     may_time_out = query.within is not None and query.strategy is not Strategy.ANY
     return replace(query, timeouts=may_time_out and draw(st.booleans()))
+
+
+@st.composite
+def hurried(draw: DrawFn) -> EventQuery:
+    """Queries that ask for what timed out, and take several steps to a match."""
+    query = draw(queries(2, 4))
+    assume(sum(not component.negated for component in query.components) > 1)
+    return replace(
+        query,
+        strategy=Strategy.NEXT if query.strategy is Strategy.ANY else query.strategy,
+        predicates=query.predicates[: draw(st.integers(0, 2))],
+        within=query.within or ("time", draw(st.integers(1, 8))),
+        timeouts=True,
+    )
 
 
 def draw_predicate(draw: DrawFn, components: tuple[Component, ...]) -> Expr:
@@ -240,7 +254,7 @@ def rooms(draw: DrawFn) -> Sizes:
     return Sizes(runs, cells, rows, full)
 
 
-@given(queries(), streams(), st.sampled_from(_SEARCHES), st.booleans(), rooms())
+@given(st.one_of(queries(), hurried()), streams(), st.sampled_from(_SEARCHES), st.booleans(), rooms())
 def test_matches_are_those_of_the_definition(
     query: EventQuery, stream: list[dict[str, Any]], search: str, kept: bool, sizes: Sizes
 ) -> None:
