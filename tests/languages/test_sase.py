@@ -189,7 +189,7 @@ def test_refused(text: str, kind: type[TrellisError], problem: str, place: str) 
 def test_compressed_matches_do_not_time_out() -> None:
     text = "PATTERN SEQ(A a, B b) WITHIN 5 SHOW TIMEOUT MATCHES"
     assert parse_sase_text(text).timeouts and not parse_sase_text("PATTERN SEQ(A a) WITHIN 5").timeouts
-    with pytest.raises(BindingError, match="has no such end(.|\\s)*compressed=True") as caught:
+    with pytest.raises(BindingError, match=r"has no such end(.|\s)*compressed=True") as caught:
         parse_sase_text(text, compressed=True)
     assert caught.value.span is not None and caught.value.span.start == text.index("SHOW")
 

@@ -212,9 +212,7 @@ def found(query: EventQuery, stream: list[dict[str, Any]], **hints: object) -> l
     """The matches with their numbers. What timed out has none, and no events where it did not come to a component."""
     variables = [component for component in query.components if not component.negated]
     rows = local.run(parse_sase_text(render(query), time_columns=("time", "id")), stream, _SCHEMA, **hints)
-    return [
-        (row["number"], tuple(positions(row[c.variable], kleene=c.kleene) for c in variables)) for row in rows
-    ]
+    return [(row["number"], tuple(positions(row[c.variable], kleene=c.kleene) for c in variables)) for row in rows]
 
 
 def positions(value: Any, *, kleene: bool) -> tuple[int, ...]:

@@ -1,8 +1,8 @@
 """Series of events in several calls: wherever they are cut, the matches are those of the whole series.
 
 They also come as soon as they are decided. What that is follows from a search through the rows so far as if there were
-no more: its matches stay, unless what must be absent at the end of the pattern may still come. What timed out comes when
-its window has closed.
+no more: its matches stay, unless what must be absent at the end of the pattern may still come. What timed out comes
+when its window has closed.
 """
 
 from __future__ import annotations
@@ -21,7 +21,17 @@ from hypothesis.strategies import DataObject, DrawFn
 
 import local
 from naive_sase import EventQuery
-from properties.test_events import _SCHEMA, decompressed, hurried, positions, queries, read_graph, render, rooms, streams
+from properties.test_events import (
+    _SCHEMA,
+    decompressed,
+    hurried,
+    positions,
+    queries,
+    read_graph,
+    render,
+    rooms,
+    streams,
+)
 from trellis.algebra.automaton import WithinSpec
 from trellis.algebra.event_scan import EventScan
 from trellis.algebra.plan import Plan
@@ -89,9 +99,7 @@ class Subject:
         finished = [{name: local.evaluate(expression, row) for name, expression in self.plan.finished} for row in rows]
         if self.what == "counts":
             return [Match(-1, row["at"], repr(row)) for row in finished]
-        ids = [
-            [at for c in self.positives for at in positions(row[c.variable], kleene=c.kleene)] for row in finished
-        ]
+        ids = [[at for c in self.positives for at in positions(row[c.variable], kleene=c.kleene)] for row in finished]
         return [
             Match(min(every), max(every), repr(row), row["number"] is None)
             for every, row in zip(ids, finished, strict=True)
@@ -378,7 +386,14 @@ def test_what_must_be_absent_at_the_end(
     check(subject_of(query, what, options), stream, data, at_once=data.draw(st.booleans()))
 
 
-@given(st.one_of(queries(), hurried(), waiting()), streams(), whats, hints, st.lists(st.integers(0, 9), min_size=9), st.data())
+@given(
+    st.one_of(queries(), hurried(), waiting()),
+    streams(),
+    whats,
+    hints,
+    st.lists(st.integers(0, 9), min_size=9),
+    st.data(),
+)
 def test_windows_may_end_in_any_order(
     query: EventQuery, stream: Rows, what: str, options: dict[str, Any], widths: list[int], data: DataObject
 ) -> None:

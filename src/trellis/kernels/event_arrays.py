@@ -213,7 +213,8 @@ class Step(NamedTuple):
 class Room(NamedTuple):
     """What every step writes to: the run under test as conditions read it, the interpreter, the graph, counters.
 
-    `final` are the cells that the current event completes, and from its end on those that time out; `path_...` and `todo_...` are room to walk back from them.
+    `final` are the cells that the current event completes, and from its end on those that time out; `path_...` and
+    `todo_...` are room to walk back from them.
     `heads` and `stamps` find runs that may be equal: the first of a chain, and the step in which it was written.
     """
 

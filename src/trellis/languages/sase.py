@@ -1,4 +1,4 @@
-"""SASE+ event patterns: PATTERN SEQ(...) WHERE strategy {...} WITHIN ... RETURN ... OUTPUT ... SHOW TIMEOUT MATCHES"""
+"""SASE+ event patterns: PATTERN SEQ(...) WHERE strategy {...} WITHIN ... RETURN ... OUTPUT ... SHOW ..."""
 
 from __future__ import annotations
 

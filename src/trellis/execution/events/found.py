@@ -29,7 +29,7 @@ def numbers_before(owners: Ints, timed_out: Bools, given: Ints) -> Ints:
     firsts = np.searchsorted(owners, owners)
     count = np.cumsum(timed_out)
     # Of each series, how many have timed out up to here.
-    missed = count - (count - timed_out)[firsts]
+    missed: Ints = count - (count - timed_out)[firsts]
     return np.where(timed_out, firsts - places - 1, given[owners] - missed)
 
 
