@@ -135,6 +135,9 @@ class Feed:
         self.series = OpenSeries.new(len(self.lengths))
         self.due = np.full(len(self.lengths), NEVER)
         self.up_to = [0] * len(self.lengths)
+        # What was said of each series: how far time is, and that it has ended. That stays true.
+        self.told = [EVER] * len(self.lengths)
+        self.ended = [False] * len(self.lengths)
         self.output: list[Match] = []
         self.ids = _ids(subject.plan, chunk)
         by_id = {row["id"]: row for row in stream}
@@ -170,7 +173,10 @@ class Feed:
         self.output += given_rows
         assert (found.series.matches - before.matches).sum() == sum(not match.timed_out for match in given_rows)
         for place, k in enumerate(numbers):
-            self._check_state(k, OpenSeries(*(column[place : place + 1] for column in before)), final[place], horizon)
+            self.told[k] = max(self.told[k], horizon)
+            self.ended[k] |= final[place]
+            was = OpenSeries(*(column[place : place + 1] for column in before))
+            self._check_state(k, was, self.ended[k], self.told[k])
 
     def call(self, numbers: list[int], up_to: list[int], final: list[bool], horizon: int) -> Resumed:
         pieces = [
