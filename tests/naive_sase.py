@@ -53,6 +53,7 @@ class EventQuery:
     `predicates` are the conjuncts after §3.2 step 2 "rewrites all the predicates into conjunctive normal form"; only
     the equivalence test is left to be expanded. `equivalence` names the columns of [column, ...]. `within` is
     ("time", longest time between the first and last event) or ("events", largest number of events, both counted).
+    `timeouts` asks for what `timed_out` gives, too.
     """
 
     components: tuple[Component, ...]
@@ -61,6 +62,7 @@ class EventQuery:
     equivalence: tuple[str, ...] = ()
     within: tuple[str, int] | None = None
     non_overlap: bool = False
+    timeouts: bool = False
 
 
 def matches(query: EventQuery, events: Sequence[Event]) -> list[Match]:
@@ -74,6 +76,31 @@ def matches(query: EventQuery, events: Sequence[Event]) -> list[Match]:
     found = [match for match in accepted(query, events) if not eliminated(query, events, match)]
     found.sort(key=order)
     return without_overlap(query, events, found) if query.non_overlap else found
+
+
+def timed_out(query: EventQuery, events: Sequence[Event]) -> list[Match]:
+    """The buffers of all runs that have come to no match when their window closes. This is no part of the paper.
+
+    The window of a run closes with an event that lies beyond it, or with the end of the events. A run that another
+    event ends has failed. A run has come to a match if one of the runs that it becomes with an event is accepted,
+    whether that match is given out or eliminated; so have all that it becomes then. OUTPUT NON_OVERLAP is about
+    matches alone.
+    """
+    check(query)
+    found: set[Match] = set()
+    runs: set[tuple[Run, bool]] = set()  # a run, and whether it has come to a match
+    for position in range(len(events)):
+        moved: set[tuple[Run, bool]] = set()
+        for run, has_matched in [*runs, (Run((), 0), False)]:
+            if run.buffer and not in_window(query, events, first_event(run.buffer), position):
+                found |= set() if has_matched else {run.buffer}
+                continue
+            becomes = moves(query, events, run, position)
+            matched = has_matched or any(is_accepted(query, events, one) for one in becomes)
+            moved |= {(one, matched) for one in becomes if automaton(query)[one.state].component is not None}
+        runs = moved
+    found |= {run.buffer for run, has_matched in runs if not has_matched}
+    return sorted(match for match in found if not eliminated(query, events, match, partial=True))
 
 
 def value(expr: Expr, match: Match, events: Sequence[Event]) -> Any:
@@ -155,7 +182,7 @@ def without_overlap(query: EventQuery, events: Sequence[Event], found: list[Matc
 # ---------------------------------------------------------------------------------------------------------- negation
 
 
-def eliminated(query: EventQuery, events: Sequence[Event], match: Match) -> bool:
+def eliminated(query: EventQuery, events: Sequence[Event], match: Match, *, partial: bool = False) -> bool:
     """§3.1, Query 1: "for each pair of such readings it ensures that there does not exist a register reading ...".
 
     Rule: each negated component is checked on its own.
@@ -164,32 +191,39 @@ def eliminated(query: EventQuery, events: Sequence[Event], match: Match) -> bool
         contradicts(query, events, match, component, position)
         for number, component in enumerate(query.components)
         if component.negated
-        for position in forbidden(query, events, match, number)
+        for position in forbidden(query, events, match, number, partial)
     )
 
 
-def forbidden(query: EventQuery, events: Sequence[Event], match: Match, number: int) -> list[int]:
+def forbidden(query: EventQuery, events: Sequence[Event], match: Match, number: int, partial: bool) -> list[int]:
     """The positions at which the negated component `number` must not occur.
 
     §3.1: "in between". Rule: strictly between the last event of the positive component before it and the first event
     of the one after it; at the end of the pattern after the last event and within the window from the first; at the
-    beginning before the first event and within the window to the last.
+    beginning before the first event and within the window to the last. Of a `partial` match, the last event is the
+    last that it has, and what must be absent after its last component may occur.
     """
     bound = dict(match)
-    before = [bound[c.variable] for c in query.components[:number] if not c.negated]
-    after = [bound[c.variable] for c in query.components[number:] if not c.negated]
+    before = [bound[c.variable] for c in query.components[:number] if c.variable in bound]
+    after = [bound[c.variable] for c in query.components[number:] if c.variable in bound]
     first, last = first_event(match), last_event(match)
     if not before:
         return [position for position in range(first) if in_window(query, events, position, last)]
+    if not after and partial:
+        return []
     if not after:
         return [position for position in range(last + 1, len(events)) if in_window(query, events, first, position)]
     return list(range(before[-1][-1] + 1, after[0][0]))
 
 
 def contradicts(query: EventQuery, events: Sequence[Event], match: Match, component: Component, position: int) -> bool:
-    """Rule: an event of the component's types that satisfies the equivalence and all conjuncts with its variable."""
+    """Rule: an event of the component's types that satisfies the equivalence and all conjuncts with its variable.
+
+    What a partial match has not reached is NULL there.
+    """
     event = events[position]
-    bound = {**dict(match), component.variable: (position,)}
+    missing: Mapping[str, tuple[int, ...]] = {other.variable: () for other in positive(query)}
+    bound = {**missing, **dict(match), component.variable: (position,)}
     return (
         event["type"] in component.types
         and equivalent(query, events[first_event(match)], event)
@@ -453,6 +487,8 @@ def evaluate(expr: Expr, bound: Mapping[str, Sequence[int]], events: Sequence[Ev
     if kind == "attr":
         _, variable, index, column = expr
         positions = bound[variable]
+        if not positions:
+            return None
         position = {None: 0, 1: 0, "i": -1, "i-1": -2, "LEN": -1}[index]
         return events[positions[position]].get(column)
     if kind == "agg":

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from naive_sase import EventQuery, Expr, Strategy, aggregate, matches, operate, value
+from naive_sase import EventQuery, Expr, Strategy, aggregate, matches, operate, timed_out, value
 from naive_sase_notation import ANY, NEXT, PARTITION, STRICT, agg, attr, found, lit, op, seq, shown, stream, table
 
 # ---------------------------------------------------------------------------------- the queries of the paper's Figure 1
@@ -422,6 +422,39 @@ def test_return() -> None:
     assert value(agg("count", "a", "all"), match, events) == 3
     assert [of_a(f) for f in ("count", "sum", "avg", "min", "max", "first", "last")] == [2, 5, 2.5, 1, 4, 4, 1]
     assert [aggregate(f, [None]) for f in ("count", "sum", "avg", "min", "max", "first", "last")] == [0, *[None] * 6]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "strategy", "within", "events", "late"),
+    [
+        ("A a, B b", NEXT, ("time", 3), "A@0 B@4", ["a=0"]),
+        ("A a, B b", NEXT, ("time", 3), "A@0 B@3", []),
+        ("A a, B b", NEXT, ("time", 3), "A@0 X@1", ["a=0"]),  # the events end
+        ("A a, B b", NEXT, ("events", 2), "A X B", ["a=0"]),
+        ("A a, B b", PARTITION, ("time", 3), "A@0 X@1 A@2 X@9", ["a=2"]),  # the first run has failed
+        ("A a, B b", STRICT, ("time", 3), "A@0 A@1", ["a=1"]),
+        ("A a, B+ b, C c", NEXT, ("time", 5), "A@0 B@1 B@2 C@9", ["a=0 b=1,2"]),
+        ("A a, B+ b, C c", NEXT, ("time", 5), "A@0 B@1 C@2 B@3 X@9", []),  # a match, and the run went on
+        ("A a, B+ b", NEXT, ("time", 5), "A@0 B@1 X@9", []),
+        ("A+ a, A b, C c", NEXT, ("time", 9), "A A C", ["a=0,1", "a=1"]),  # of the first run, one part came to a match
+        ("A a, ~N n, B b, C c", NEXT, ("time", 5), "A@0 N@1 B@2", []),  # what must be absent was there
+        ("A a, B b, ~N n, C c", NEXT, ("time", 5), "A@0 B@1 N@2", ["a=0 b=1"]),  # and here it does not matter
+        ("A a, B b, ~N n", NEXT, ("time", 5), "A@0 B@1 N@2", []),  # whole, but no match
+        ("~N n, A a, B b, C c", NEXT, ("time", 5), "N@0 A@3 B@6", ["a=1 b=2"]),
+        ("~N n, A a, B b, C c", NEXT, ("time", 5), "N@0 A@3 B@5", []),
+    ],
+)
+def test_what_times_out(
+    pattern: str, strategy: Strategy, within: tuple[str, int], events: str, late: list[str]
+) -> None:
+    assert shown(timed_out(EventQuery(seq(pattern), strategy, within=within), stream(events))) == late
+
+
+def test_what_times_out_reads_null_where_it_has_not_come() -> None:
+    """So what must be absent is not: the comparison with a later event is unknown."""
+    compared = op(attr("n", "k"), "=", attr("c", "k"))
+    query = EventQuery(seq("A a, ~N n, B b, C c"), NEXT, (compared,), within=("time", 9))
+    assert shown(timed_out(query, stream("A1 N1 B1"))) == ["a=0 b=2"]
 
 
 @pytest.mark.parametrize(

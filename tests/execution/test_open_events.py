@@ -68,6 +68,11 @@ class Series:
         chunk = Chunk(table, np.array([0, table.num_rows]))
         return self.matcher.resume(chunk, self.series, np.array([final]), horizon)
 
+    def late(self, rows: list[dict[str, Any]]) -> list[tuple[Any, ...]]:
+        """What `_LATE` returns."""
+        finished = [{name: local.evaluate(value, row) for name, value in self.plan.finished} for row in rows]
+        return [(row["a"], row["b"], row["number"]) for row in finished]
+
     @property
     def stand(self) -> Stand:
         return Stand(*(int(column[0]) for column in self.series))
@@ -176,6 +181,58 @@ def test_an_undecided_match_may_rule_out_those_behind_it() -> None:
     assert series.stand == Stand(5, 5, 2, 5)
     series = Series(f"{_ORDER} WHERE skip_till_any_match {{ }} WITHIN 10 OUTPUT NON_OVERLAP")
     assert series.give("A1 B2 A4 B5 C11") == [] and series.stand == Stand(0, 0, 0, 5)
+
+
+_LATE = "RETURN a.id AS a, b.id AS b, MATCH_NUMBER() AS number"
+
+
+def test_what_times_out_comes_when_its_window_has_closed() -> None:
+    """Each as soon as that is known, and no number is lost."""
+    series = Series(f"PATTERN SEQ(A a, B b) WITHIN 10 {_LATE} SHOW TIMEOUT MATCHES")
+    assert series.give("A1 A5 C6") == []
+    assert (series.stand, series.due) == (Stand(0, 0, 0, 3), 11)
+    assert series.give("", 11) == []
+    assert series.late(series.give("", 12)) == [(0, None, None)]
+    assert (series.stand, series.due) == (Stand(1, 1, 0, 3), 15)
+    assert series.late(series.give("B14 A15 B16 A17")) == [(1, 3, 1), (4, 5, 2)]
+    assert series.late(series.give("A30")) == [(6, None, None)]
+    assert series.late(series.give("", final=True)) == [(7, None, None)]
+    assert series.stand == Stand(8, 8, 2, 8)
+
+
+def test_a_window_of_events_closes_with_its_last_event() -> None:
+    series = Series(f"PATTERN SEQ(A a, B b) WITHIN 3 events {_LATE} SHOW TIMEOUT MATCHES")
+    assert series.give("A1 C2") == [] and series.due == NEVER
+    assert series.late(series.give("C3")) == [(0, None, None)]
+    assert series.stand == Stand(3, 3, 0, 3)
+
+
+@pytest.mark.parametrize("events", ["A1 B2", "A1 B2 C3 B4"])
+def test_what_came_to_a_match_does_not_time_out(events: str) -> None:
+    query = f"PATTERN SEQ(A a, B b, ~(C c)) WITHIN 10 {_LATE} SHOW TIMEOUT MATCHES"
+    for cuts in ([events], events.split()):
+        series = Series(query)
+        rows = [row for text in cuts for row in series.give(text)] + series.give("", 12)
+        assert series.late(rows) == ([] if "C" in events else [(0, 1, 1)])
+
+
+def test_what_times_out_overlaps_and_stops_no_match() -> None:
+    """The second A begins inside the first match: its own match is none, but the third A times out."""
+    query = "PATTERN SEQ(A a, B b) WHERE { b.x = a.x } WITHIN 10"
+    for cuts in (["A1 A2 A3 B4 B5"], ["A1", "A2", "A3", "B4", "B5"], ["A1 A2 A3 B4", "B5"]):
+        series = Series(f"{query} {_LATE} OUTPUT NON_OVERLAP SHOW TIMEOUT MATCHES")
+        rows = [row for text in cuts for row in series.give(text)] + series.give("", 20)
+        assert series.late(rows) == [(0, 3, 1), (2, None, None)]
+
+
+def test_what_must_be_absent_before_what_times_out_is_kept() -> None:
+    """Also after its own window has closed: the last event that was taken lies in it."""
+    series = Series("PATTERN SEQ(~(C c), A a, B b, D d) WITHIN 10 SHOW TIMEOUT MATCHES")
+    assert series.give("C1 A5 B9") == [] and series.give("", 13) == []
+    assert series.stand == Stand(0, 1, 0, 3)
+    assert series.give("", 16) == [] and series.stand == Stand(3, 3, 0, 3)
+    other = Series("PATTERN SEQ(~(C c), A a, B b, D d) WITHIN 10 SHOW TIMEOUT MATCHES")
+    assert other.give("C1 A5 B12") == [] and len(other.give("", 16)) == 1
 
 
 def test_no_more_rows_means_that_nothing_more_happens() -> None:

@@ -29,4 +29,6 @@ EVENT_QUERIES = (
     "PATTERN SEQ(A+ a[], !(B b)) WHERE partition_contiguity { } WITHIN 500 events RETURN count(a[]) AS n",
     """PATTERN SEQ(A a, B+ b[]) WHERE { b[i].x > :least } WITHIN :width
     RETURN Risen(a.id, b[b.LEN].x - a.x AS `how far`, 5% AS share) OUTPUT NON_OVERLAP""",
+    "PATTERN SEQ(A a, B b) WITHIN 5 SHOW TIMEOUT MATCHES",
+    "PATTERN SEQ(A a, B b) WHERE { [k] } WITHIN 3 hours RETURN Late(a.id) OUTPUT NON_OVERLAP SHOW TIMEOUT MATCHES;",
 )

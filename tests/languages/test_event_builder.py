@@ -34,6 +34,7 @@ def written(query: Query) -> EventBuilder:
     if query.measures:
         builder = builder.returning({measure.name: str(measure.expression) for measure in query.measures})
         builder = builder.result_type(events.result_type)
+    builder = builder.show_timeouts() if query.timeouts else builder
     return builder.non_overlapping() if query.wanted is Wanted.NON_OVERLAPPING else builder
 
 
@@ -76,6 +77,16 @@ RETURN `Chain`(
 )
 OUTPUT NON_OVERLAP"""
     )
+
+
+def test_what_times_out_needs_a_window() -> None:
+    """When the query is complete: steps come in any order."""
+    late = build_events("Order o", "Payment p").show_timeouts()
+    assert late.within("3 days").query().timeouts
+    with pytest.raises(BindingError, match="there is no window") as caught:
+        late.query()
+    assert caught.value.span is not None and caught.value.text is not None
+    assert caught.value.text[caught.value.span.start : caught.value.span.end] == "SHOW TIMEOUT MATCHES"
 
 
 def test_places_are_those_of_the_text() -> None:

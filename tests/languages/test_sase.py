@@ -172,6 +172,26 @@ def test_columns_of_type_and_time() -> None:
             "the end of the query(.|\\s)*in this order",
             "WITHIN",
         ),
+        ("PATTERN SEQ(A a) WITHIN 5 SHOW MATCHES", QuerySyntaxError, "TIMEOUT", "MATCHES"),
+        ("PATTERN SEQ(A a) WITHIN 5 SHOW TIMEOUT MATCHES OUTPUT ALL", QuerySyntaxError, "in this order", "OUTPUT"),
+        (
+            "PATTERN SEQ(A a, B b) SHOW TIMEOUT MATCHES",
+            BindingError,
+            "there is no window(.|\\s)*Add WITHIN",
+            "SHOW TIMEOUT MATCHES",
+        ),
+        (
+            "PATTERN SEQ(A a, B b) WHERE skip_till_any_match { } WITHIN 5 SHOW TIMEOUT MATCHES",
+            BindingError,
+            "every beginning of a match would time out(.|\\s)*skip_till_next_match",
+            "SHOW TIMEOUT MATCHES",
+        ),
+        (
+            "PATTERN SEQ(A a, B b) WITHIN 5 RETURN 1 + count(*) AS n SHOW TIMEOUT MATCHES",
+            BindingError,
+            "has no such end(.|\\s)*Leave out",
+            "count(*)",
+        ),
         ("PATTERN SEQ()", QuerySyntaxError, "the type of an event(.|\\s)*A component is", ")"),
     ],
 )
@@ -181,6 +201,14 @@ def test_refused(text: str, kind: type[TrellisError], problem: str, place: str) 
     span = raised.value.span
     assert span is not None
     assert text[span.start : span.end] == place
+
+
+def test_compressed_matches_do_not_time_out() -> None:
+    text = "PATTERN SEQ(A a, B b) WITHIN 5 SHOW TIMEOUT MATCHES"
+    assert parse_sase_text(text).timeouts and not parse_sase_text("PATTERN SEQ(A a) WITHIN 5").timeouts
+    with pytest.raises(BindingError, match=r"has no such end(.|\s)*compressed=True") as caught:
+        parse_sase_text(text, compressed=True)
+    assert caught.value.span is not None and caught.value.span.start == text.index("SHOW")
 
 
 def test_types_may_be_known() -> None:

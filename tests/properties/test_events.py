@@ -63,14 +63,14 @@ def streams(draw: DrawFn) -> list[dict[str, Any]]:
 
 
 @st.composite
-def queries(draw: DrawFn) -> EventQuery:
-    count = draw(st.integers(1, 3))
+def queries(draw: DrawFn, least: int = 1, most: int = 3) -> EventQuery:
+    count = draw(st.integers(least, most))
     kinds = [draw(st.sampled_from(("one", "one", "many", "many", "none"))) for _ in range(count)]
     if set(kinds) == {"none"}:
         kinds[0] = "many"
     components = tuple(
         Component(
-            "abc"[number],
+            "abcd"[number],
             tuple(draw(st.sampled_from((("A",), ("A",), ("B",), ("A", "B"), ("C", "A"))))),
             kleene=kind == "many",
             negated=kind == "none",
@@ -79,13 +79,29 @@ def queries(draw: DrawFn) -> EventQuery:
     )
     outside = components[0].negated or components[-1].negated
     widths = [("time", draw(st.integers(1, 8))), ("events", draw(st.integers(1, 6)))]
-    return EventQuery(
+    query = EventQuery(
         components,
         draw(st.sampled_from(Strategy)),
         tuple(draw_predicate(draw, components) for _ in range(draw(st.integers(0, 3)))),
         draw(st.sampled_from(((), ("k",), ("k",)))),
         draw(st.sampled_from(widths if outside else [*widths, None])),
         draw(st.sampled_from((False, False, True))),
+    )
+    may_time_out = query.within is not None and query.strategy is not Strategy.ANY
+    return replace(query, timeouts=may_time_out and draw(st.booleans()))
+
+
+@st.composite
+def hurried(draw: DrawFn) -> EventQuery:
+    """Queries that ask for what timed out, and take several steps to a match."""
+    query = draw(queries(2, 4))
+    assume(sum(not component.negated for component in query.components) > 1)
+    return replace(
+        query,
+        strategy=Strategy.NEXT if query.strategy is Strategy.ANY else query.strategy,
+        predicates=query.predicates[: draw(st.integers(0, 2))],
+        within=query.within or ("time", draw(st.integers(1, 8))),
+        timeouts=True,
     )
 
 
@@ -168,6 +184,8 @@ def render(query: EventQuery) -> str:
     lines.append(f"RETURN {', '.join(returned)}, MATCH_NUMBER() AS number")
     if query.non_overlap:
         lines.append("OUTPUT NON_OVERLAP")
+    if query.timeouts:
+        lines.append("SHOW TIMEOUT MATCHES")
     return "\n".join(lines)
 
 
@@ -190,25 +208,35 @@ def render_expr(expr: Expr) -> str:
     raise AssertionError(expr)
 
 
-def found(query: EventQuery, stream: list[dict[str, Any]], **hints: object) -> list[tuple[int, Any]]:
-    """The matches with their numbers."""
+def found(query: EventQuery, stream: list[dict[str, Any]], **hints: object) -> list[tuple[int | None, Any]]:
+    """The matches with their numbers. What timed out has none, and no events where it did not come to a component."""
     variables = [component for component in query.components if not component.negated]
     rows = local.run(parse_sase_text(render(query), time_columns=("time", "id")), stream, _SCHEMA, **hints)
-    return [
-        (row["number"], tuple(tuple(row[c.variable]) if c.kleene else (row[c.variable],) for c in variables))
-        for row in rows
-    ]
+    return [(row["number"], tuple(positions(row[c.variable], kleene=c.kleene) for c in variables)) for row in rows]
+
+
+def positions(value: Any, *, kleene: bool) -> tuple[int, ...]:
+    return tuple(value) if kleene else () if value is None else (value,)
 
 
 def expected(query: EventQuery, stream: list[dict[str, Any]]) -> list[tuple[Any, ...]]:
     return [tuple(positions for _, positions in match) for match in naive.matches(query, stream)]
 
 
-def numbered(query: EventQuery, stream: list[dict[str, Any]], matches: list[tuple[Any, ...]]) -> list[tuple[int, Any]]:
+def timed_out(query: EventQuery, stream: list[dict[str, Any]]) -> list[tuple[int | None, Any]]:
+    """What timed out, if the query asks for that, as `found` gives it."""
+    variables = [component.variable for component in query.components if not component.negated]
+    partial = [dict(match) for match in naive.timed_out(query, stream)] if query.timeouts else []
+    return [(None, tuple(match.get(variable, ()) for variable in variables)) for match in partial]
+
+
+def numbered(
+    query: EventQuery, stream: list[dict[str, Any]], matches: list[tuple[Any, ...]]
+) -> list[tuple[int | None, Any]]:
     """The matches with their numbers: in each partition, they are counted in the order in which they stand here."""
     keys = () if query.strategy is Strategy.STRICT else query.equivalence
     counts: Counter[tuple[Any, ...]] = Counter()
-    result = []
+    result: list[tuple[int | None, Any]] = []
     for match in matches:
         key = tuple(stream[match[0][0]][name] for name in keys)
         counts[key] += 1
@@ -224,21 +252,24 @@ def rooms(draw: DrawFn) -> Sizes:
     return Sizes(runs, cells, rows, full)
 
 
-@given(queries(), streams(), st.sampled_from(_SEARCHES), st.booleans(), rooms())
+@given(st.one_of(queries(), hurried()), streams(), st.sampled_from(_SEARCHES), st.booleans(), rooms())
 def test_matches_are_those_of_the_definition(
     query: EventQuery, stream: list[dict[str, Any]], search: str, kept: bool, sizes: Sizes
 ) -> None:
     wanted = expected(query, stream)
+    late = timed_out(query, stream)
     event(f"{query.strategy.value}: {'some' if wanted else 'no'} matches")
+    event(f"{query.strategy.value}: {'some' if late else 'nothing'} timed out")
     hints = {"search": search, "off": [] if kept else ["keep_events"]}
     with mock.patch.object(matcher, "_SIZES", sizes):
         given = found(query, stream, **hints)
-    assert sorted(given, key=repr) == sorted(numbered(query, stream, wanted), key=repr), render(query)
+    expectation = [*numbered(query, stream, wanted), *late]
+    assert sorted(given, key=repr) == sorted(expectation, key=repr), render(query)
 
 
 @given(queries(), streams(), st.sampled_from(_SEARCHES), rooms())
 def test_counting_needs_no_list(query: EventQuery, stream: list[dict[str, Any]], search: str, sizes: Sizes) -> None:
-    query = replace(query, non_overlap=False)
+    query = replace(query, non_overlap=False, timeouts=False)
     last = [component for component in query.components if not component.negated][-1]
     end = f"{last.variable}[{last.variable}.LEN]" if last.kleene else last.variable
     text = render(query).partition("RETURN")[0] + f"RETURN {end}.id AS at, count(*) AS n"
@@ -253,7 +284,7 @@ def test_counting_needs_no_list(query: EventQuery, stream: list[dict[str, Any]],
 def test_compressed_matches_are_the_matches(
     query: EventQuery, stream: list[dict[str, Any]], search: str, sizes: Sizes, at_once: int
 ) -> None:
-    query = replace(query, non_overlap=False)
+    query = replace(query, non_overlap=False, timeouts=False)
     text = render(query).partition("RETURN")[0]
     parsed = parse_sase_text(text, time_columns=("time", "id"), compressed=True)
     try:
@@ -291,7 +322,7 @@ def test_windows_may_end_in_any_order(
     """Months do: 31 January and a month is before 29 January 23:00 and a month."""
     # What must be absent at an end is looked for in the window, too: the definition does not know such windows.
     assume(not any(component.negated for component in query.components))
-    query = replace(query, within=("time", 4), non_overlap=False)
+    query = replace(query, within=("time", 4), non_overlap=False, timeouts=False)
     listed = expected(replace(query, within=None), stream)
     deadlines = [event["time"] + width for event, width in zip(stream, widths, strict=False)]
 

@@ -38,6 +38,9 @@ PATTERNS = {
         "SEQ(A a, ~(C c), B b) WHERE skip_till_any_match { } WITHIN 8",
         "a.id AS a, b.id AS b",
     ),
+    "timed out": ("SEQ(A a, B+ b[], C c) WHERE { [k] and b[i].x > b[i-1].x } WITHIN 20", "a.id AS a, c.id AS c"),
+    "timed out, contiguous": ("SEQ(A a, B b) WHERE strict_contiguity { b.x > a.x } WITHIN 4", "a.id AS a, b.id AS b"),
+    "timed out, events": ("SEQ(A a, C c) WHERE { c.x > a.x } WITHIN 5 events", "a.id AS a, c.id AS c"),
     "absent before": ("SEQ(~(C c), A a, B b) WHERE { b.x > a.x } WITHIN 10", "a.id AS a, b.id AS b"),
 }
 HINTS: dict[str, dict[str, Any]] = {
@@ -54,6 +57,7 @@ ALWAYS = [
     ("partitions", "joins"),
     ("events", "slices of three windows"),
     ("absent after", "slices and masks"),
+    ("timed out", "slices and masks"),
 ]
 CASES = [*ALWAYS, *((pattern, hints) for pattern in PATTERNS for hints in HINTS if (pattern, hints) not in ALWAYS)]
 
@@ -77,6 +81,7 @@ def stream(spark: SparkSession) -> DataFrame:
 def test_rules_change_nothing(stream: DataFrame, pattern: str, hints: str, output: str) -> None:
     searched, returned = PATTERNS[pattern]
     text = f"PATTERN {searched} RETURN MATCH_NUMBER() AS n, {returned} {output}"
+    text += " SHOW TIMEOUT MATCHES" if "timed out" in pattern else ""
     rows = [dict(zip((name for name, _ in SCHEMA), row, strict=True)) for row in made_up()]
     expected = local.run(parse_sase_text(text, "type", ("time", "id")), rows, SCHEMA)
     assert len(expected) > 3

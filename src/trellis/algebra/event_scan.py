@@ -81,7 +81,8 @@ class EventScan(MatchScan):
     """Everything that a worker needs to find events.
 
     `words` are the first and the last row of each of `sets`, then five for each aggregate: see `kernels.event_arrays`.
-    `most_events` bounds a match by events, 0 does not.
+    `most_events` bounds a match by events, 0 does not. `timeouts` asks for runs, too, that have come to no match when
+    their window closes.
     """
 
     parts: tuple[PartSpec, ...]
@@ -92,3 +93,4 @@ class EventScan(MatchScan):
     most_events: int
     search: EventSearch
     result: EventResult = EventResult.MATCHES
+    timeouts: bool = False

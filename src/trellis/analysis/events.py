@@ -109,7 +109,9 @@ def _measures(query: Query, events: EventClauses, binder: EventBinder) -> tuple[
     """The attributes of a match as an event: a type and a time, then what is returned, or the whole of it."""
     first, last = binder.positives[0], binder.positives[-1]
     time = binder.column(events.time)
-    end = e.At(time, Place(frozenset({last.variable}), final=True))
+    # What timed out has not come to the last component.
+    ending = binder.positives if query.timeouts else (last,)
+    end = e.At(time, Place(frozenset(one.variable for one in ending), final=True))
     begin = e.At(time, Place(frozenset({first.variable}), from_first=True, final=True))
     carried: dict[str, Expression] = {
         events.type.parts[-1].text: text_literal(events.result_type),

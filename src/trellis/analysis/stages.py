@@ -34,7 +34,7 @@ def stages_of(query: Query, source: Source) -> list[Stage]:
 
     First come the components that take events, in order. The conditions on a whole repeated component are a stage of
     their own after it: with each event that it takes, it may or may not be complete. Last come the components that must
-    be absent: they are looked for around whole matches. OUTPUT counts for nothing: it chooses among matches.
+    be absent: they are looked for around whole matches. OUTPUT and SHOW count for nothing.
     """
     pattern = _Pattern.of(query, source)
     components = list(enumerate(components_of(query.pattern)))
@@ -98,6 +98,7 @@ class _Pattern:
             definitions=tuple(self.query.definitions[number] for number in kept),
             measures=(Measure("runs", Aggregate("count", (Star(),))),),
             wanted=Wanted.ALL,
+            timeouts=False,
             events=replace(
                 self.events,
                 variables=tuple(self.events.variables[number] for number in kept),

@@ -106,7 +106,7 @@ class ResolveTask:
 
 
 class NumberTask:
-    """Numbers matches in the order in which they come. Workers run it."""
+    """Numbers matches in the order in which they come; what timed out has no number. Workers run it."""
 
     def __init__(self, keys: list[str], columns: list[str], numbered: list[str]) -> None:
         self.keys, self.columns, self.numbered = keys, columns, numbered
@@ -117,17 +117,19 @@ class NumberTask:
         for batch in batches:
             if batch.num_rows == 0:
                 continue
-            number = np.arange(1, batch.num_rows + 1)
+            is_match = batch.column(_MATCH).is_valid().to_numpy(zero_copy_only=False)
+            number = np.cumsum(is_match)
             begins = np.asarray(series_starts(batch, last, self.keys), np.int64)
             # Where a series begins, its numbers do.
             offset = np.zeros(batch.num_rows, np.int64)
-            offset[begins] = begins
+            offset[begins] = (number - is_match)[begins]
             offset = np.maximum.accumulate(offset)
             carried = batch.num_rows if len(begins) == 0 else int(begins[0])
             number = number - offset
             number[:carried] += before
             before, last = int(number[-1]), batch.slice(batch.num_rows - 1)
-            columns = [pa.array(number) if name in self.numbered else batch.column(name) for name in self.columns]
+            numbers = pa.array(number, mask=~is_match)
+            columns = [numbers if name in self.numbered else batch.column(name) for name in self.columns]
             yield pa.RecordBatch.from_arrays(columns, self.columns)
 
 

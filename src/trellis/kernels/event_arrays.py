@@ -47,7 +47,7 @@ class EventAutomaton(NamedTuple):
     A test has two parts: `..._bit` is the number of a bit of the event alone, `..._program` that of a condition that
     reads what was taken before; -1 where there is none. `selection`, `merged` and `alone` (one run at a time) say how
     to search; `wanted` says what is written down of the matches that an event completes; `one_by_one` asks for matches
-    that do not overlap.
+    that do not overlap, `timeouts` for runs, too, that have come to no match when their window closes.
     """
 
     repeated: Bools
@@ -61,6 +61,7 @@ class EventAutomaton(NamedTuple):
     alone: bool
     wanted: int
     one_by_one: bool
+    timeouts: bool
 
 
 class Absences(NamedTuple):
@@ -122,7 +123,8 @@ class Runs(NamedTuple):
     """Runs of one series, in two groups that take turns: `state[group, run]`.
 
     `start` is, of the rows at which a run begins, the one whose window ends last. Runs that may be equal are chained:
-    `chain` is the one before, -1 if there is none.
+    `chain` is the one before, -1 if there is none, and `key` is equal, too. Where it counts which runs time out, none
+    are merged, and `key` is 1 if a run has come to a match.
     """
 
     state: Ints
@@ -150,7 +152,8 @@ class Cells(NamedTuple):
 class EventMatches(NamedTuple):
     """The matches found: match `k` of the series `owners[k]` has the rows `rows[begins[k]:begins[k + 1]]`.
 
-    `parts` are the components of its rows. The rest is room to put matches that end together in order.
+    `parts` are the components of its rows. If it is no match but has timed out, `owners[k]` is -1 - the series. The
+    rest is room to put matches that end together in order.
     """
 
     owners: Ints
@@ -210,7 +213,8 @@ class Step(NamedTuple):
 class Room(NamedTuple):
     """What every step writes to: the run under test as conditions read it, the interpreter, the graph, counters.
 
-    `final` are the cells that the current event completes; `path_...` and `todo_...` are room to walk back from them.
+    `final` are the cells that the current event completes, and from its end on those that time out; `path_...` and
+    `todo_...` are room to walk back from them.
     `heads` and `stamps` find runs that may be equal: the first of a chain, and the step in which it was written.
     """
 

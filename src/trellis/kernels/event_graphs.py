@@ -10,8 +10,8 @@ from trellis.kernels import opcodes as o
 from trellis.kernels.compile import inlined, inner
 from trellis.kernels.decimals import SUM_OVERFLOWED, sum_words
 from trellis.kernels.event_arrays import EventGraphs, Room, Step
-from trellis.kernels.event_growth import later, reaches, wait_for
-from trellis.kernels.event_matches import blocks, is_open
+from trellis.kernels.event_growth import is_open, later, reaches, wait_for
+from trellis.kernels.event_matches import blocks
 
 __all__ = ["write_graph"]
 

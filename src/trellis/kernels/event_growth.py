@@ -7,10 +7,21 @@ from trellis.kernels.arrays import Ints
 from trellis.kernels.compile import inlined, inner
 from trellis.kernels.event_arrays import EventMatches, Room, Runs, Step
 
-__all__ = ["have_to_wait", "later", "note_rest", "reaches", "wait_for"]
+__all__ = ["have_to_wait", "is_open", "later", "note_rest", "reaches", "wait_for"]
 
 # A time that no row to come lies behind.
 _NEVER = 2**63 - 1
+
+
+@inlined
+def is_open(first: int, row: int, step: Step) -> bool:
+    """Whether an event is in the window of another that comes before it."""
+    within = step.within
+    if step.most_events > 0 and row - first >= step.most_events:
+        return False
+    if not within.active:
+        return True
+    return bool(within.known[first] and within.known[row] and within.key[row] <= within.deadline[first])
 
 
 @inlined
@@ -85,13 +96,19 @@ def note_rest(series: int, low: int, row: int, undecided: bool, step: Step, runs
         if absences.after[number] >= 0:
             continue
         for other in range(low, row):
-            if absences.before[number, other + 1] > absences.before[number, other] and reaches(other, row, time, step):
+            if absences.before[number, other + 1] == absences.before[number, other]:
+                continue
+            if reaches(other, row, time, step):
                 first = min(first, other)
                 last = later(last, other, step)
+            elif step.automaton.timeouts and other < start < row and is_open(other, start, step):
+                # What times out may have no event that is later than this window.
+                first = min(first, other)
     growth.ends[series], growth.starts[series], growth.firsts[series] = row, start, first
-    # All of the rest is settled at once, when the last window has closed: not each time that one does.
+    # All of the rest is settled at once, when the last window has closed: not each time that one does. But what times
+    # out is told then.
     if not undecided and last >= 0:
-        wait_for(last, series, step)
+        wait_for(start if step.automaton.timeouts and start < row else last, series, step)
 
 
 @inlined

@@ -5,22 +5,11 @@ from __future__ import annotations
 from trellis.kernels import opcodes as o
 from trellis.kernels.compile import inlined, inner, spliced
 from trellis.kernels.event_arrays import EventMatches, Room, Step
-from trellis.kernels.event_growth import have_to_wait
+from trellis.kernels.event_growth import have_to_wait, is_open
 from trellis.kernels.expressions import evaluate
 from trellis.kernels.tracking import add_row
 
-__all__ = ["blocks", "holds", "is_open", "write_matches"]
-
-
-@inlined
-def is_open(first: int, row: int, step: Step) -> bool:
-    """Whether an event is in the window of another that comes before it."""
-    within = step.within
-    if step.most_events > 0 and row - first >= step.most_events:
-        return False
-    if not within.active:
-        return True
-    return bool(within.known[first] and within.known[row] and within.key[row] <= within.deadline[first])
+__all__ = ["blocks", "holds", "write_matches"]
 
 
 @inlined
@@ -66,17 +55,27 @@ def holds(number: int, row: int, low: int, high: int, step: Step, room: Room) ->
 
 @inner
 def write_matches(
-    series: int, row: int, low: int, high: int, step: Step, room: Room, matches: EventMatches, budget: int
+    series: int,
+    row: int,
+    low: int,
+    high: int,
+    timed_out: bool,
+    step: Step,
+    room: Room,
+    matches: EventMatches,
+    budget: int,
 ) -> int:
     """Write down the matches that end at `row`; how many, or -1 (and nothing) if there is no room for them.
 
-    UNDECIDED (and nothing) if rows to come may tell that one of them is none.
+    UNDECIDED (and nothing) if rows to come may tell that one of them is none. If `timed_out`, write down what has timed
+    out instead: one place in the code for both, since every call of the interpreter is compiled.
     """
     progress = room.progress
     before, used, steps = progress[o.MATCHES], progress[o.USED], progress[o.STEPS]
     matches.begins[before] = used
-    for number in range(progress[o.FINALS]):
-        if not _walk(series, room.final[number], row, low, high, step, room, matches, budget):
+    for number in range(progress[o.TIMEOUTS] if timed_out else progress[o.FINALS]):
+        cell = room.final[len(room.final) - 1 - number] if timed_out else room.final[number]
+        if not _walk(series, cell, row, low, high, timed_out, step, room, matches, budget):
             progress[o.MATCHES], progress[o.USED], progress[o.STEPS] = before, used, steps
             return -1
         if room.status[0] != o.DONE:
@@ -84,6 +83,8 @@ def write_matches(
     given = progress[o.MATCHES] - before
     if not _are_in_order(before, given, matches):
         _put_in_order(before, given, matches)
+    if timed_out:
+        return int(given)
     if have_to_wait(series, high, before, given, step, matches):
         progress[o.MATCHES], progress[o.USED] = before, used
         return o.UNDECIDED
@@ -101,6 +102,7 @@ def _walk(
     row: int,
     low: int,
     high: int,
+    timed_out: bool,
     step: Step,
     room: Room,
     matches: EventMatches,
@@ -118,7 +120,7 @@ def _walk(
         depth = room.todo_depth[todo]
         while True:
             # What is gone began too early.
-            if at < 0 or not is_open(cells.latest[at], row, step):
+            if at < 0 or not (timed_out or is_open(cells.latest[at], row, step)):
                 break
             if cells.row[at] < 0:
                 room.todo_cell[todo] = cells.right[at]
@@ -136,14 +138,18 @@ def _walk(
             if progress[o.STEPS] > budget:
                 room.status[0] = o.OUT_OF_STEPS
                 return True
+            if step.automaton.one_by_one and not timed_out and room.path_row[depth - 1] <= progress[o.ENDED]:
+                break
             used, number = progress[o.USED], progress[o.MATCHES]
             if used + depth > len(matches.rows) or number + 1 >= len(matches.owners):
                 return False
             for k in range(depth):
                 matches.rows[used + k] = room.path_row[depth - 1 - k]
                 matches.parts[used + k] = room.path_part[depth - 1 - k]
-            if len(step.absences.after) == 0 or _is_clear(used, used + depth, low, high, step, room, matches):
-                matches.owners[number] = series
+            if len(step.absences.after) == 0 or _is_clear(
+                used, used + depth, low, high, timed_out, step, room, matches
+            ):
+                matches.owners[number] = -1 - series if timed_out else series
                 matches.begins[number + 1] = used + depth
                 progress[o.MATCHES] += 1
                 progress[o.USED] += depth
@@ -152,14 +158,21 @@ def _walk(
 
 
 @spliced
-def _is_clear(begin: int, end: int, low: int, high: int, step: Step, room: Room, matches: EventMatches) -> bool:
-    """Whether nothing stands where the pattern says that something is absent."""
+def _is_clear(
+    begin: int, end: int, low: int, high: int, timed_out: bool, step: Step, room: Room, matches: EventMatches
+) -> bool:
+    """Whether nothing stands where the pattern says that something is absent.
+
+    Of what has timed out, that is between the components that it reached, and before the first.
+    """
     absences = step.absences
     rows, parts = matches.rows, matches.parts
     first, last = rows[begin], rows[end - 1]
     loaded = False
     for number in range(len(absences.after)):
         after = absences.after[number]
+        if timed_out and after >= parts[end - 1]:
+            continue
         left, right = low, first
         if after == len(step.automaton.repeated) - 1:
             left, right = last + 1, high

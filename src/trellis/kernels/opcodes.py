@@ -129,7 +129,7 @@ NOTHING, ALL_MATCHES, COUNTS, GRAPHS = range(4)
 (
     AT_SERIES,
     AT_ROW,  # -1 before the first row of a series
-    IS_ADVANCED,  # 1 between the step of the runs and the writing of matches
+    IS_ADVANCED,  # 1 after the step of the runs, 2 after the writing of what timed out, until matches are written
     TURN,  # which of the two groups of runs is current
     RUNS,
     CELLS,
@@ -144,7 +144,9 @@ NOTHING, ALL_MATCHES, COUNTS, GRAPHS = range(4)
     HASHED,  # the last of them in which there were so many runs that they were hashed
     NODES,
     EDGES,
+    TIMEOUTS,  # how many runs have timed out at the current row
+    ENDED,  # of matches that do not overlap, the row at which the last one ended
     COUNTERS,
-) = range(18)
+) = range(20)
 # What the search for events comes back for.
 FINISHED, MORE_RUNS, MORE_CELLS, MORE_MATCHES, FULL = range(5)

@@ -8,18 +8,16 @@ completes them, by walking back through the graph.
 from __future__ import annotations
 
 from trellis.kernels import opcodes as o
-from trellis.kernels.arrays import Ints, Slots
+from trellis.kernels.arrays import Ints
 from trellis.kernels.compile import inlined, inner, kernel, spliced
-from trellis.kernels.event_arrays import Cells, EventGraphs, EventMatches, Registers, Room, Runs, Step
+from trellis.kernels.event_arrays import EventGraphs, EventMatches, Room, Runs, Step
 from trellis.kernels.event_graphs import write_graph
-from trellis.kernels.event_growth import later, note_rest
-from trellis.kernels.event_matches import holds, is_open, write_matches
+from trellis.kernels.event_growth import is_open, note_rest
+from trellis.kernels.event_matches import holds, write_matches
+from trellis.kernels.merged_runs import add_run, new_cell
 from trellis.kernels.tracking import add_row
 
 __all__ = ["find_events", "find_events_alone"]
-
-# So many runs are compared one by one: that is faster than to hash them.
-_FEW = 8
 
 
 @inlined
@@ -84,148 +82,39 @@ def _store(words: Ints, step: Step, room: Room) -> None:
         at += o.AGGREGATE_WORDS
 
 
-@inlined
-def _mix(key: int, value: int) -> int:
-    # Without overflow, which plain Python would not know; floats differ in their upper bits.
-    return ((key & 0xFFFFFFFF) * 1000003) ^ (key >> 32) ^ ((value ^ (value >> 29)) & 0x7FFFFFFFFFFF)
-
-
-@inlined
-def _key(state: int, words: Ints, registers: Registers, slots: Slots) -> int:
-    """A number that runs share if they can be merged, and hardly any others."""
-    key = state + 1
-    for word in range(len(words)):
-        if not registers.live[state, word]:
-            continue
-        row = words[word]
-        if word >= 2 * registers.sets or registers.by_row[word] or row < 0:
-            key = _mix(key, min(row, 1) if registers.as_known[word] else row)
-            continue
-        for number in range(registers.slots.shape[1]):
-            slot = registers.slots[word, number]
-            if slot < 0:
-                break
-            key = _mix(key, slots.ints[slot, row] if slots.known[slot, row] else 7)
-    return key
-
-
-@inlined
-def _same(state: int, left: Ints, right: Ints, registers: Registers, slots: Slots) -> bool:
-    """Whether conditions to come cannot tell two runs in one state apart."""
-    for word in range(len(left)):
-        if not registers.live[state, word] or left[word] == right[word]:
-            continue
-        one, other = left[word], right[word]
-        if registers.as_known[word] and (one > 0) == (other > 0):
-            continue
-        if word >= 2 * registers.sets or registers.by_row[word] or one < 0 or other < 0:
-            return False
-        for number in range(registers.slots.shape[1]):
-            slot = registers.slots[word, number]
-            if slot < 0:
-                break
-            if slots.known[slot, one] != slots.known[slot, other]:
-                return False
-            if slots.known[slot, one] and slots.ints[slot, one] != slots.ints[slot, other]:
-                return False
-    return True
-
-
-@inlined
-def _new_cell(cells: Cells, progress: Ints, row: int, part: int, left: int, right: int, latest: int) -> int:
-    cell = progress[o.CELLS]
-    at = cell - progress[o.BASE]
-    cells.row[at] = row
-    cells.part[at] = part
-    cells.left[at] = left
-    cells.right[at] = right
-    cells.latest[at] = latest
-    progress[o.CELLS] += 1
-    return int(cell)
-
-
-@inlined
-def _add_run(runs: Runs, group: int, count: int, state: int, cell: int, start: int, step: Step, room: Room) -> int:
-    """Add the run whose words stand at `count` already, or merge it with one that is there; how many there are then."""
-    if step.automaton.merged and count > 0:
-        other = _equal_run(runs, group, count, state, step, room)
-        if other >= 0:
-            progress = room.progress
-            latest = later(runs.start[group, other], start, step)
-            at = progress[o.AT_ROW]
-            runs.cell[group, other] = _new_cell(room.cells, progress, -1, at, runs.cell[group, other], cell, latest)
-            runs.start[group, other] = latest
-            progress[o.MERGED] += 1
-            return count
-    runs.state[group, count] = state
-    runs.cell[group, count] = cell
-    runs.start[group, count] = start
-    return count + 1
-
-
-@inlined
-def _equal_run(runs: Runs, group: int, count: int, state: int, step: Step, room: Room) -> int:
-    """A run that can be merged with the one that is about to be added, -1 if there is none. Many runs are hashed."""
-    if count < _FEW:
-        other = count - 1
-        while other >= 0 and not (
-            runs.state[group, other] == state
-            and _same(state, runs.words[group, other], runs.words[group, count], step.registers, step.slots)
-        ):
-            other -= 1
-        return other
-    if room.progress[o.HASHED] != room.progress[o.STAMP]:
-        room.progress[o.HASHED] = room.progress[o.STAMP]
-        for other in range(count):
-            _chain(
-                runs,
-                group,
-                other,
-                _key(runs.state[group, other], runs.words[group, other], step.registers, step.slots),
-                room,
-            )
-    key = _key(state, runs.words[group, count], step.registers, step.slots)
-    place = key & (len(room.heads) - 1)
-    other = room.heads[place] if room.stamps[place] == room.progress[o.STAMP] else -1
-    while other >= 0 and not (
-        runs.key[group, other] == key
-        and runs.state[group, other] == state
-        and _same(state, runs.words[group, other], runs.words[group, count], step.registers, step.slots)
-    ):
-        other = runs.chain[group, other]
-    if other < 0:
-        _chain(runs, group, count, key, room)
-    return int(other)
-
-
-@inlined
-def _chain(runs: Runs, group: int, run: int, key: int, room: Room) -> None:
-    place, stamp = key & (len(room.heads) - 1), room.progress[o.STAMP]
-    runs.key[group, run] = key
-    runs.chain[group, run] = room.heads[place] if room.stamps[place] == stamp else -1
-    room.heads[place] = run
-    room.stamps[place] = stamp
-
-
 @spliced
 def _advance(
     row: int, low: int, high: int, runs: Runs, group: int, count: int, fresh: int, step: Step, room: Room
 ) -> int:
     """One step of all runs of a group with an event, into the other group: how many are there then.
 
-    What it completes is in `final`. If `fresh` is 1, the last one is no run yet: the event may begin a match.
+    What it completes is in `final`, and what has timed out is at the end of it. If `fresh` is 1, the last one is no
+    run yet: the event may begin a match.
     """
     automaton, progress, track = step.automaton, room.progress, room.track
     parts, after = len(automaton.repeated), 1 - group
     found = 0
+    is_behind = False
     progress[o.FINALS] = 0
+    progress[o.TIMEOUTS] = 0
     progress[o.STAMP] += 1
     for k in range(count + fresh):
         start, state, cell = row, 0, -1
+        finals, kept = progress[o.FINALS], found
         if k < count:
             start, state, cell = runs.start[group, k], runs.state[group, k], runs.cell[group, k]
             if not is_open(start, row, step):
+                if automaton.timeouts and runs.key[group, k] == 0:
+                    # Runs are in the order of their beginnings, and given out in it: then all that was given out began
+                    # before all that is left. Mostly windows close in this order, too; one that does not waits.
+                    if is_behind:
+                        _copy_run(runs, k, group, runs, found, after)
+                        runs.key[after, found] = 0
+                        found += 1
+                    else:
+                        _note_timeout(cell, room)
                 continue
+            is_behind = True
         part = state >> 1
         inside = (state & 1) == 1
         began = part + 1 if inside else part
@@ -267,7 +156,7 @@ def _advance(
                 if not (goes_on if way == 1 else begins):
                     continue
                 taken = part if way == 1 else began
-                grown_cell = _new_cell(room.cells, progress, row, taken, cell, -1, start)
+                grown_cell = new_cell(room.cells, progress, row, taken, cell, -1, start)
                 if not loaded:
                     _load(k < count, runs.words[group, k], step, room)
                 loaded = False
@@ -284,15 +173,38 @@ def _advance(
                         continue
                 grown = 2 * taken + 1 if repeated else 2 * (taken + 1)
                 _store(runs.words[after, found], step, room)
-            found = _add_run(runs, after, found, grown, grown_cell, start, step, room)
+            found = add_run(runs, after, found, grown, grown_cell, start, step, room)
+        if automaton.timeouts:
+            # A run that has come to a match has not timed out, whatever it becomes.
+            has_matched = progress[o.FINALS] > finals or (k < count and runs.key[group, k] > 0)
+            for other in range(kept, found):
+                runs.key[after, other] = 1 if has_matched else 0
     return found
+
+
+@inlined
+def _note_timeout(cell: int, room: Room) -> None:
+    room.progress[o.TIMEOUTS] += 1
+    room.final[len(room.final) - room.progress[o.TIMEOUTS]] = cell
+
+
+@inlined
+def _note_rest_of_runs(series: int, runs: Runs, step: Step, room: Room) -> None:
+    """Note which runs have timed out at the end of a series; if it grows, those that began before all that is left."""
+    progress = room.progress
+    progress[o.TIMEOUTS] = 0
+    for k in range(progress[o.RUNS]):
+        if runs.key[progress[o.TURN], k] == 0 and runs.start[progress[o.TURN], k] < step.growth.starts[series]:
+            _note_timeout(runs.cell[progress[o.TURN], k], room)
 
 
 @inlined
 def _may_begin(row: int, series: int, bit: int, step: Step) -> bool:
     """Whether a match may begin with an event; without a time it is in no window, not even its own."""
-    growth = step.growth
-    if row < growth.begins[series] or row >= growth.stops[series]:
+    growth, automaton = step.growth, step.automaton
+    # Of matches that do not overlap, those before `begins` are none, but they may time out.
+    early = row < growth.begins[series] and not (automaton.timeouts and automaton.one_by_one)
+    if early or row >= growth.stops[series]:
         return False
     return (bit < 0 or step.conditions.bits[bit, row]) and is_open(row, row, step)
 
@@ -305,13 +217,17 @@ def _close_window(row: int, step: Step, progress: Ints) -> None:
 
 
 @inner
-def _forget_cells(row: int, step: Step, room: Room) -> int:
+def _forget_cells(row: int, runs: Runs, step: Step, room: Room) -> int:
     """Move the cells down over those that no match to come can contain; how many there are left."""
     cells, progress = room.cells, room.progress
     _close_window(row, step, progress)
+    least = progress[o.OPEN]
+    if step.automaton.timeouts and progress[o.RUNS] > 0:
+        # What times out is still to be written.
+        least = min(least, runs.start[progress[o.TURN], 0])
     used = progress[o.CELLS] - progress[o.BASE]
     first = 0
-    while first < used and (cells.row[first] if cells.row[first] >= 0 else cells.part[first]) < progress[o.OPEN]:
+    while first < used and (cells.row[first] if cells.row[first] >= 0 else cells.part[first]) < least:
         first += 1
     if first * 2 < used:
         return int(used)
@@ -352,6 +268,7 @@ def find_events(
             progress[o.CELLS] = 0
             progress[o.BASE] = 0
             progress[o.STEPS] = 0
+            progress[o.ENDED] = step.growth.begins[series] - 1
         undecided = False
         while progress[o.AT_ROW] < high:
             row = progress[o.AT_ROW]
@@ -365,7 +282,7 @@ def find_events(
                 if most > runs.state.shape[1]:
                     return o.MORE_RUNS
                 used = progress[o.CELLS] - progress[o.BASE]
-                if used + 2 * most > len(room.cells.row) and _forget_cells(row, step, room) + 2 * most > len(
+                if used + 2 * most > len(room.cells.row) and _forget_cells(row, runs, step, room) + 2 * most > len(
                     room.cells.row
                 ):
                     return o.MORE_CELLS
@@ -378,10 +295,18 @@ def find_events(
                 if room.status[0] != o.DONE:
                     room.status[1] = row
                     return o.FINISHED
+            if progress[o.IS_ADVANCED] == 1 and progress[o.TIMEOUTS] > 0:
+                given = write_matches(series, row, low, high, True, step, room, matches, budget)
+                if room.status[0] != o.DONE:
+                    room.status[1] = row
+                    return o.FINISHED
+                if given < 0:
+                    return o.MORE_MATCHES
+            progress[o.IS_ADVANCED] = 2
             if progress[o.FINALS] > 0 and step.automaton.wanted != o.NOTHING and row >= step.growth.shown[series]:
                 _close_window(row, step, progress)
                 if step.automaton.wanted == o.ALL_MATCHES:
-                    given = write_matches(series, row, low, high, step, room, matches, budget)
+                    given = write_matches(series, row, low, high, False, step, room, matches, budget)
                 else:
                     given = write_graph(series, row, low, high, step, room, graphs, budget)
                 if room.status[0] != o.DONE:
@@ -394,13 +319,26 @@ def find_events(
                 if given < 0:
                     return o.MORE_MATCHES
                 if given > 0 and step.automaton.one_by_one:
-                    progress[o.RUNS] = 0
+                    progress[o.ENDED] = row
+                    if not step.automaton.timeouts:
+                        progress[o.RUNS] = 0
             progress[o.IS_ADVANCED] = 0
             progress[o.AT_ROW] += 1
             if max(progress[o.USED], progress[o.MATCHES], progress[o.NODES], progress[o.EDGES]) >= full:
                 return o.FULL
         if step.growth.grows[series]:
             note_rest(series, low, progress[o.AT_ROW], undecided, step, runs, room)
+        if step.automaton.timeouts:
+            _note_rest_of_runs(series, runs, step, room)
+            if progress[o.TIMEOUTS] > 0:
+                given = write_matches(series, high, low, high, True, step, room, matches, budget)
+                if room.status[0] != o.DONE:
+                    room.status[1] = max(low, high - 1)
+                    return o.FINISHED
+                if given < 0:
+                    return o.MORE_MATCHES
+            if step.automaton.one_by_one:
+                step.growth.starts[series] = max(step.growth.starts[series], progress[o.ENDED] + 1)
         progress[o.IS_ADVANCED] = 0
         progress[o.AT_SERIES] += 1
         progress[o.AT_ROW] = -1
@@ -441,6 +379,7 @@ def find_events_alone(
             progress[o.RUNS] = 0
             progress[o.CELLS] = 0
             progress[o.STEPS] = 0
+            progress[o.ENDED] = low - 1
         while progress[o.AT_ROW] < high:
             begun = progress[o.RUNS]
             if begun + 3 > waiting.state.shape[1] or progress[o.CELLS] + 6 > len(room.cells.row):
@@ -460,7 +399,7 @@ def find_events_alone(
             progress[o.STEPS] += 1
             given = 0
             if progress[o.FINALS] > 0 and room.status[0] == o.DONE:
-                given = write_matches(progress[o.AT_SERIES], row, low, high, step, room, matches, budget)
+                given = write_matches(progress[o.AT_SERIES], row, low, high, False, step, room, matches, budget)
             if given < 0:
                 return o.MORE_MATCHES
             if room.status[0] == o.DONE and progress[o.STEPS] > budget:

@@ -83,6 +83,7 @@ class EventBuilder:
     _values: Pairs = ()
     _result_type: str | None = None
     _non_overlapping: bool = False
+    _timeouts: bool = False
 
     def where(self: B, *conditions: str) -> B:
         """Add conditions on the events of a match, all of which must hold.
@@ -214,6 +215,18 @@ class EventBuilder:
         """
         return replace(self, _non_overlapping=True)
 
+    def show_timeouts(self: B) -> B:
+        """Ask for beginnings of matches, too, whose window closed before they were whole. Needs `within`.
+
+        Examples
+        --------
+        >>> print(build_events("Order o", "Payment p").within("3 days").show_timeouts().text())
+        PATTERN SEQ(Order o, Payment p)
+        WITHIN 3 days
+        SHOW TIMEOUT MATCHES
+        """
+        return replace(self, _timeouts=True)
+
     def text(self) -> str:
         """The pattern as a text of SASE+. The positions in the query are positions in it.
 
@@ -279,6 +292,8 @@ class EventBuilder:
         )
         if self._non_overlapping:
             yield "\nOUTPUT NON_OVERLAP", False
+        if self._timeouts:
+            yield "\nSHOW TIMEOUT MATCHES", False
 
 
 def _conjuncts(condition: str, variables: frozenset[str]) -> str:

@@ -1,4 +1,4 @@
-"""SASE+ event patterns: PATTERN SEQ(...) WHERE strategy {...} WITHIN ... RETURN ... OUTPUT ..."""
+"""SASE+ event patterns: PATTERN SEQ(...) WHERE strategy {...} WITHIN ... RETURN ... OUTPUT ... SHOW ..."""
 
 from __future__ import annotations
 
@@ -7,7 +7,18 @@ from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 
 from trellis.algebra.events import EventClauses, EventVariable
-from trellis.algebra.expression import Expression, Identifier, Literal, Member, Name, Operator, text_literal
+from trellis.algebra.expression import (
+    Aggregate,
+    Expression,
+    Identifier,
+    Literal,
+    Member,
+    Name,
+    Operator,
+    Star,
+    text_literal,
+    walk,
+)
 from trellis.algebra.functions import AGGREGATES
 from trellis.algebra.pattern import Concat, Not, Pattern, Repeat, Var
 from trellis.algebra.query import Definition, Measure, Query, Selection, SortKey, VariableKind, Wanted
@@ -40,7 +51,7 @@ _STRATEGIES = {
 }
 _WAYS = ", ".join(name.lower() for name in _STRATEGIES)
 _COMPONENTS = "A component is a type and a name: `Order o`, `Shipment+ b[]`, `~(Payment p)`, `(Shelf | Exit) s`."
-_ORDER = "The parts stand in this order: PATTERN, WHERE, WITHIN, RETURN, OUTPUT."
+_ORDER = "The parts stand in this order: PATTERN, WHERE, WITHIN, RETURN, OUTPUT, SHOW TIMEOUT MATCHES."
 WINDOW = "A window is `3 hours`, `INTERVAL '3' HOUR`, `500 events`, or a number where the time is a number."
 """The cure for windows that are none."""
 
@@ -77,6 +88,7 @@ class _Parts:
     result_type: str = "Match"
     result_span: Span | None = None
     wanted: Wanted = Wanted.ALL
+    timeouts: Span | None = None
 
 
 def parse_sase_text(
@@ -112,9 +124,15 @@ def parse_sase_text(
             _returned(cursor, parts)
         if cursor.accept("OUTPUT"):
             _output(cursor, parts)
+        start = cursor.span
+        if cursor.accept("SHOW"):
+            cursor.expect("TIMEOUT")
+            cursor.expect("MATCHES")
+            parts.timeouts = cursor.since(start)
+            _check_timeouts(parts, parts.timeouts, compressed)
         cursor.accept_symbol(";")
         if not cursor.at_end:
-            cursor.fail("WHERE, WITHIN, RETURN, OUTPUT or the end of the query", cure=_ORDER)
+            cursor.fail("WHERE, WITHIN, RETURN, OUTPUT, SHOW or the end of the query", cure=_ORDER)
         times = (time_columns,) if isinstance(time_columns, str) else tuple(time_columns)
         if not times:
             raise BindingError("No column holds the time of the events.", cure='Name one: time="time".')
@@ -161,6 +179,7 @@ def _query(parts: _Parts, type_column: Name, time_columns: tuple[Name, ...], com
         selection=parts.selection,
         events=events,
         words=OF_EVENTS,
+        timeouts=parts.timeouts is not None,
     )
 
 
@@ -371,7 +390,7 @@ def parse_window(cursor: Cursor) -> Expression | int:
         width = parse_literal(cursor)
     if width is None:
         width = parse_expression(cursor)
-    if cursor.is_name() and cursor.keyword() not in ("RETURN", "OUTPUT"):
+    if cursor.is_name() and cursor.keyword() not in ("RETURN", "OUTPUT", "SHOW"):
         cursor.fail("a unit of time", cure=WINDOW)
     check_within(width, WINDOW)
     return width
@@ -403,11 +422,12 @@ def _group(cursor: Cursor, ahead: int) -> int:
 
 
 def _is_type(cursor: Cursor) -> bool:
-    """Whether `Name(` begins the event that is made, not a function: then nothing but OUTPUT follows its bracket."""
+    """Whether `Name(` begins the event that is made, not a function: then only OUTPUT or SHOW follow its bracket."""
     if cursor.keyword().lower() in AGGREGATES:
         return False
     end = _group(cursor, 1)
-    return cursor.peek(end) is None or cursor.symbol(end) == ";" or cursor.at_words("OUTPUT", ahead=end)
+    following = cursor.at_words("OUTPUT", ahead=end) or cursor.at_words("SHOW", ahead=end)
+    return cursor.peek(end) is None or cursor.symbol(end) == ";" or following
 
 
 def _measure(cursor: Cursor) -> Measure:
@@ -429,3 +449,32 @@ def _output(cursor: Cursor, parts: _Parts) -> None:
     if not cursor.accept("NON_OVERLAP"):
         cursor.fail("ALL or NON_OVERLAP")
     parts.wanted = Wanted.NON_OVERLAPPING
+
+
+def _check_timeouts(parts: _Parts, span: Span, compressed: bool) -> None:
+    """Refuse queries of which nothing times out, or everything does, or that have no row for what did."""
+    if parts.within is None and parts.most_events is None:
+        raise BindingError(
+            "A match times out when its window closes, and there is no window.",
+            cure="Add WITHIN, for example WITHIN 10 minutes.",
+            span=span,
+        )
+    if parts.selection is Selection.SKIP_TILL_ANY_MATCH:
+        raise BindingError(
+            "With skip_till_any_match any event may be passed over, so every beginning of a match would time out.",
+            cure="Use skip_till_next_match; or say what must not follow, with ~(...) at the end of the pattern.",
+            span=span,
+        )
+    if compressed:
+        raise BindingError(
+            "Compressed matches are the graph of those that end at one event, and what timed out has no such end.",
+            cure="Leave out compressed=True, or SHOW TIMEOUT MATCHES.",
+            span=span,
+        )
+    for node in (node for measure in parts.measures for node in walk(measure.expression)):
+        if isinstance(node, Aggregate) and any(isinstance(one, Star) and not one.variable for one in node.arguments):
+            raise BindingError(
+                "count(*) counts the matches that end at one event, and what timed out has no such end.",
+                cure="Leave out count(*), or SHOW TIMEOUT MATCHES.",
+                span=node.span,
+            )

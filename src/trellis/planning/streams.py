@@ -95,6 +95,15 @@ def _check_search(plan: Plan) -> None:
             "A function of MATCH_NUMBER() is computed for all rows of a series: it cannot be while rows still come.",
             cure="Use operators that conditions have between rows.",
         )
+    # Of a series two rows are remembered: where a match may begin, and from where on rows are needed. Here the second
+    # says where runs begin that may time out.
+    events = scan if isinstance(scan, EventScan) and scan.timeouts and scan.non_overlapping else None
+    if events is not None and any(one.after < 0 for one in events.absences):
+        raise UnsupportedError(
+            "On a stream, OUTPUT NON_OVERLAP and SHOW TIMEOUT MATCHES together keep no events before a match, and "
+            "something must be absent there.",
+            cure="Leave out one of the two, or what must be absent at the beginning.",
+        )
     if isinstance(scan, AutomatonScan) and scan.others:
         raise UnsupportedError(
             "Several patterns in one query cannot be searched while rows still come.",

@@ -102,7 +102,9 @@ def _spark_events(matches: SparkFrame, lanes: Sequence[Lane], names: Mapping[str
 
     def events(lane: Lane, number: int) -> Column:
         column = matches[quoted(lane.variable)]
-        return F.transform(column, lambda at: event(at, number)) if lane.repeated else F.array(event(column, number))
+        # A match that timed out has no event in some lanes.
+        there = column if lane.repeated else F.filter(F.array(column), lambda at: at.isNotNull())
+        return F.transform(there, lambda at: event(at, number))
 
     number = matches[_NUMBER] if _NUMBER in matches.columns else F.lit(None).cast("int")
     arrays = [events(lane, place) for place, lane in enumerate(lanes)]

@@ -107,7 +107,9 @@ def _chains(rows: pd.DataFrame) -> list[Chain]:
         if not np.isnan(at):  # an event without a time has no place
             marks.setdefault(match, []).append(Mark(at, lane, show(kind)))
             numbered[match] = "" if pd.isna(number) else show(number)
-    return [Chain(numbered[match], tuple(events)) for match, events in marks.items()]
+    # What timed out has no number, beside matches that have.
+    missing = "–" if any(numbered.values()) else ""
+    return [Chain(numbered[match] or missing, tuple(events)) for match, events in marks.items()]
 
 
 def _summary(panels: list[LanePanel], left_out: bool) -> str:

@@ -6,10 +6,10 @@ import numpy as np
 
 from trellis.execution.rows.outputs import Graphs
 from trellis.kernels import opcodes as o
-from trellis.kernels.arrays import Ints, Matched
+from trellis.kernels.arrays import Bools, Ints, Matched
 from trellis.kernels.event_arrays import EventGraphs, EventMatches
 
-__all__ = ["count_matches", "put_in_order", "read_graphs", "read_matches"]
+__all__ = ["count_matches", "numbers_before", "put_in_order", "read_graphs", "read_matches"]
 
 
 def read_matches(matches: EventMatches, progress: Ints) -> Matched:
@@ -18,6 +18,19 @@ def read_matches(matches: EventMatches, progress: Ints) -> Matched:
     begins, rows = matches.begins[: count + 1], matches.rows[:used]
     shown = np.ones(used, np.bool_)
     return Matched(rows[begins[:-1]], matches.owners[:count], begins, rows, matches.parts[:used], shown)
+
+
+def numbers_before(owners: Ints, timed_out: Bools, given: Ints) -> Ints:
+    """What is added to the number of each match among those of its series here, `given` matches of it before.
+
+    What has timed out is no match: it gets the number 0, and does not count.
+    """
+    places = np.arange(len(owners))
+    firsts = np.searchsorted(owners, owners)
+    count = np.cumsum(timed_out)
+    # Of each series, how many have timed out up to here.
+    missed: Ints = count - (count - timed_out)[firsts]
+    return np.where(timed_out, firsts - places - 1, given[owners] - missed)
 
 
 def read_graphs(graphs: EventGraphs, progress: Ints, last: int) -> tuple[Matched, Graphs]:

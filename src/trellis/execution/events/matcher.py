@@ -14,7 +14,7 @@ from trellis.errors import DataError, ResourceError, TrellisError, UnsupportedEr
 from trellis.execution import loading
 from trellis.execution.chunks import Chunk
 from trellis.execution.events.edges import growing, whole
-from trellis.execution.events.found import count_matches, put_in_order, read_graphs, read_matches
+from trellis.execution.events.found import count_matches, numbers_before, put_in_order, read_graphs, read_matches
 from trellis.execution.match_reader import MatchReader
 from trellis.execution.open_series import EVER, NEVER, OpenSeries, Resumed
 from trellis.execution.rows.outputs import Graphs
@@ -89,7 +89,7 @@ class EventMatcher(MatchReader):
 
         Of each series the chunk holds the rows from `first` on; if `final`, there will be no more. Rows to come have no
         smaller key of WITHIN than `horizon`. A match is decided when its last event has come; but if something must be
-        absent at the end of the pattern, when its window has closed.
+        absent at the end of the pattern, when its window has closed. So is what times out.
         """
         plan = self.plan
         if plan.search is EventSearch.ONE_AT_A_TIME:
@@ -113,8 +113,11 @@ class EventMatcher(MatchReader):
         dictionary = self.dictionary(chunk)
         for matched, graphs in self.find(chunk, dictionary, growth):
             ends = matched.rows[matched.begins[1:] - 1]
-            yield from self.measure(chunk, dictionary, matched, ends, before=given[matched.owners], graphs=graphs)
-            given += np.bincount(matched.owners, minlength=len(given))
+            timed_out = matched.owners < 0
+            matched = matched._replace(owners=np.where(timed_out, -1 - matched.owners, matched.owners))
+            before = numbers_before(matched.owners, timed_out, given)
+            yield from self.measure(chunk, dictionary, matched, ends, before=before, graphs=graphs)
+            given += np.bincount(matched.owners[~timed_out], minlength=len(given))
 
     def find(
         self, chunk: Chunk, dictionary: loading.Dictionary | None, growth: Growth | None = None
@@ -122,7 +125,8 @@ class EventMatcher(MatchReader):
         """The matches of a chunk, some at a time; they are gone when more are asked for.
 
         Where only their number or their graph is wanted, a match is the event that ends them. Series are whole unless
-        `growth` says what is known of them; where their search stands is written there.
+        `growth` says what is known of them; where their search stands is written there. What has timed out has an owner
+        below 0: -1 - its series.
         """
         plan = self.plan
         status = np.zeros(3, np.int64)
@@ -184,7 +188,8 @@ class EventMatcher(MatchReader):
                         return
                     if outcome == o.MORE_MATCHES and listed:
                         if alone and len(matches.rows) > _MOST_AT_ONCE:
-                            raise self._too_many(int(progress[o.AT_ROW]), chunk)
+                            last = int(chunk.offsets[progress[o.AT_SERIES] + 1]) - 1
+                            raise self._too_many(min(int(progress[o.AT_ROW]), last), chunk)
                         if alone or len(matches.rows) < full:
                             matches = new_matches(2 * len(matches.rows))
                     elif outcome == o.MORE_MATCHES:
@@ -233,6 +238,7 @@ class EventMatcher(MatchReader):
             plan.search is EventSearch.ONE_AT_A_TIME,
             self._wanted(absences),
             plan.non_overlapping,
+            plan.timeouts and plan.result is EventResult.MATCHES,
         )
 
     def _wanted(self, absences: Absences) -> int:

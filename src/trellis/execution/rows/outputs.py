@@ -96,7 +96,8 @@ def _column(output: Output, plan: MatchScan, chunk: Chunk, found: Found) -> pa.A
         case Mark(what=what):
             return _mark(what, plan, chunk, found)
         case Number():
-            return pa.array(found.number, mask=(found.match < 0) | (found.number == 0))
+            # What is no match has no number.
+            return pa.array(found.number, mask=(found.match < 0) | (found.number <= 0))
         case Value(aggregate=number, columns=()):
             spec = plan.measure_aggregates[number]
             values = found.whole[number] if spec.kind < o.SUM_FLOAT else found.real[number]

@@ -2,6 +2,7 @@
 
 Skip till next match and skip till any match pass over such an event in every state, so nothing changes without it.
 Where contiguity is asked for, an event between two others ends a run; where the window counts events, each counts.
+A match that times out does so without them, too: with a later event beyond its window, or with the end of the events.
 """
 
 from __future__ import annotations

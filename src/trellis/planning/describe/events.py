@@ -24,6 +24,8 @@ def summary(scan: EventScan) -> str:
     """How large the automaton is, and what it is asked for."""
     states = len(scan.parts) + sum(part.repeated for part in scan.parts) + 1
     wanted = "matches that do not overlap" if scan.non_overlapping else _RESULTS[scan.result]
+    if scan.timeouts:
+        wanted += " and those that timed out"
     return (
         f"{states} states, {len(scan.variables)} variables, {len(scan.slots)} slots, {scan.selection.value}, {wanted}"
     )
@@ -31,7 +33,8 @@ def summary(scan: EventScan) -> str:
 
 def search(scan: EventScan) -> list[str]:
     """How runs are kept, and what they remember."""
-    lines = [f"search: {_SEARCHES[scan.search]}"]
+    why = ", since each has a window that closes" if scan.timeouts else ""
+    lines = [f"search: {_SEARCHES[scan.search]}{why}"]
     for number, part in enumerate(scan.parts):
         for inside in range(1 + part.repeated):
             kept = sum(2 * number + inside in word.states for word in scan.words)

@@ -33,6 +33,8 @@ def event_demand(
     Every match has a first event for each component. Buckets that are dropped hold no event of a match, and none that
     a run takes which becomes one; events on both sides of a dropped bucket are more than one window apart.
     """
+    if bound.query.timeouts:
+        return "a match that timed out lacks what whole ones need"
     if buckets is None and not keys:
         return "there is neither a window of time nor a test like [id]"
     if has_reserved_names(bound.columns):

@@ -113,6 +113,7 @@ def plan_events(bound: BoundQuery, tests: Tests, source: Source, hints: Hints, r
             most_events=min(events.most_events or 0, _MOST_EVENTS),
             search=_search(bound, hints, distinct=any(one.previous != o.NO_CHAIN for one in conditions.aggregates)),
             result=result,
+            timeouts=query.timeouts,
         )
 
     # Which of two simultaneous events comes first does not depend on what is returned of them.
@@ -149,6 +150,9 @@ def _lacking(value: Expression, where: tuple[Expression, ...]) -> UnsupportedErr
 def _search(bound: BoundQuery, hints: Hints, *, distinct: bool) -> EventSearch:
     search, events = _SEARCHES[hints.search], bound.query.events
     assert events is not None
+    if bound.query.timeouts:
+        # The windows of runs that are merged close at different times, and each may time out.
+        return EventSearch.APART
     # Which match ends first, and which end together, is known only if all runs go side by side.
     together = events.compressed or bound.query.wanted is Wanted.NON_OVERLAPPING
     if together and search is EventSearch.ONE_AT_A_TIME:
