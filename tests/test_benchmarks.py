@@ -37,7 +37,7 @@ WITH_SPARK = ("rows", "events", "sqlts", "streams", "prefilter", "calibration.pr
 def test_every_module_can_be_imported() -> None:
     found = [module.name for module in walk_packages(benchmarks.__path__, "benchmarks.")]
     assert {name.split(".")[1] for name in found if name.count(".") == 2} == {
-        *("rows", "events", "sqlts", "streams", "segments", "prefilter", "calibration", "baselines")
+        *("rows", "events", "sqlts", "streams", "segments", "prefilter", "calibration", "baselines", "peers")
     }
     for name in found:
         import_module(name)

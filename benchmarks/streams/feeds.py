@@ -68,6 +68,7 @@ class Bench:
     folder: Path
     scale: float
     repeats: int
+    install_flink: bool = False
 
     def __post_init__(self) -> None:
         self.spark.conf.set("spark.sql.streaming.stateStore.providerClass", _PROVIDER)
