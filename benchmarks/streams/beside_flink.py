@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -13,13 +14,14 @@ from benchmarks.pages import Bar, table
 from benchmarks.peers.flink import VERSION, Flink, MissingFlinkError, find_flink, install_flink, started
 from benchmarks.sections import Section
 from benchmarks.streams.crimes import COLUMNS, QUERIES, SCHEMA, write_crimes
+from benchmarks.streams.definition import Match, Report, by_definition, read_reports
 from benchmarks.streams.feeds import Bench
 from benchmarks.timing import Job, in_turns, say
 
 __all__ = ["beside_flink"]
 
 _TITLE = "Beside Flink"
-_HEAD = ("query", "Flink, s", "Trellis, s", "Flink / Trellis", "matches of Flink", "of Trellis")
+_HEAD = ("query", "Flink, s", "Trellis, s", "Flink / Trellis", "matches", "right, of Flink", "right, of Trellis")
 
 
 def beside_flink(bench: Bench) -> Section:
@@ -34,7 +36,7 @@ def beside_flink(bench: Bench) -> Section:
     folder = bench.folder / "crimes"
     reports, _ = write_crimes(folder / "in", rows)
     with started(python, folder / "log") as flink:
-        both = _Both(bench, flink, folder)
+        both = _Both(bench, flink, folder, read_reports(reports))
         both.declare(reports)
         lines, bars = zip(*(_compared(both, name) for name in QUERIES), strict=True)
     body = f"Flink {VERSION}, {rows:,} reports in the order of time, matches into files.\n\n"
@@ -42,18 +44,27 @@ def beside_flink(bench: Bench) -> Section:
 
 
 def _compared(both: _Both, name: str) -> tuple[tuple[str, ...], Bar]:
-    """Its line in the table, and its bar, which is missed if the answers differ."""
+    """Its line in the table, and its bar, which is missed if Trellis is not right."""
     say(f"  {name}")
     text = QUERIES[name]
     jobs: dict[str, Job] = {"Flink": partial(both.by_flink, text), "Trellis": partial(both.by_trellis, text)}
     rounds = in_turns(jobs, both.bench.repeats)
     ratio = rounds.ratio("Flink", "Trellis")
+    wanted = Counter(by_definition(name, both.reports))
     theirs, ours = both.found("flink"), both.found("trellis")
-    same = theirs == ours
-    note = "" if same else f"; {(theirs - ours).total():,} only of Flink, {(ours - theirs).total():,} only of Trellis"
-    counts = f"{theirs.total():,}", f"{ours.total():,}{note}"
-    line = (name, rounds.text("Flink"), rounds.text("Trellis"), str(ratio), *counts)
-    return line, _bar(name, f"{ratio.value:.2f}{'' if same else ', other matches'}", same and ratio.value >= 1)
+    line = (name, rounds.text("Flink"), rounds.text("Trellis"), str(ratio), f"{wanted.total():,}")
+    wrong = "" if ours == wanted else ", but wrong"
+    bar = _bar(name, f"{ratio.value:.2f}{wrong}", not wrong and ratio.value >= 1)
+    return (*line, _right(theirs, wanted), _right(ours, wanted)), bar
+
+
+def _right(found: Counter[Match], wanted: Counter[Match]) -> str:
+    """How many matches are right, and whether the others have the right first and last row."""
+    if found == wanted:
+        return "all"
+    ends, wanted_ends = (Counter((match[0], match[-1]) for match in one.elements()) for one in (found, wanted))
+    rest = "; all begin and end right" if ends == wanted_ends else f" of {found.total():,}"
+    return f"{(found & wanted).total():,}{rest}"
 
 
 def _bar(name: str, measured: str, met: bool | None) -> Bar:
@@ -67,6 +78,7 @@ class _Both:
     bench: Bench
     flink: Flink
     folder: Path
+    reports: Sequence[Report]
 
     def declare(self, reports: Path) -> None:
         """Tell Flink what it reads: not the last file, as its input ends, and an end closes all windows."""
@@ -91,10 +103,11 @@ class _Both:
         query = writer.option("checkpointLocation", str(checkpoint)).trigger(availableNow=True).start()
         query.awaitTermination()
 
-    def found(self, engine: str) -> Counter[str]:
+    def found(self, engine: str) -> Counter[Match]:
         """The matches that an engine has written, a line for each."""
         paths = [path for path in (self.folder / engine).glob("part-*") if path.is_file()]
-        return Counter(line for path in paths for line in path.read_text().splitlines())
+        lines = [line for path in paths for line in path.read_text().splitlines()]
+        return Counter(tuple(int(number) for number in line.split(",")) for line in lines)
 
     def _emptied(self, name: str) -> Path:
         shutil.rmtree(self.folder / name, ignore_errors=True)
