@@ -70,8 +70,8 @@ BENCHMARKS = (
     Benchmark(
         "streams",
         "benchmarks.streams.run",
-        "about 15 minutes",
-        "How fast are patterns on streams beside the same ones on tables, and what is kept of keys that go idle?",
+        "about 25 minutes",
+        "How fast are patterns on streams beside the same ones on tables and in Flink, and what is kept of idle keys?",
     ),
     Benchmark(
         "prefilter",

@@ -11,10 +11,13 @@ import re
 import shlex
 import subprocess
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from importlib import import_module
 from pathlib import Path
 from pkgutil import walk_packages
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
@@ -24,7 +27,12 @@ from benchmarks.data import data_folder
 from benchmarks.made_up import make_up
 from benchmarks.options import check
 from benchmarks.pages import Bar, bar_table, number, with_blocks
+from benchmarks.peers import flink
 from benchmarks.results import Results
+from benchmarks.streams.beside_flink import beside_flink
+from benchmarks.streams.crimes import QUERIES, write_crimes
+from benchmarks.streams.definition import Report, by_definition, read_reports
+from benchmarks.streams.feeds import Bench
 from benchmarks.timing import in_turns
 
 ROOT = Path(__file__).parents[1]
@@ -37,7 +45,7 @@ WITH_SPARK = ("rows", "events", "sqlts", "streams", "prefilter", "calibration.pr
 def test_every_module_can_be_imported() -> None:
     found = [module.name for module in walk_packages(benchmarks.__path__, "benchmarks.")]
     assert {name.split(".")[1] for name in found if name.count(".") == 2} == {
-        *("rows", "events", "sqlts", "streams", "segments", "prefilter", "calibration", "baselines")
+        *("rows", "events", "sqlts", "streams", "segments", "prefilter", "calibration", "baselines", "peers")
     }
     for name in found:
         import_module(name)
@@ -221,6 +229,42 @@ def test_missing_data_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         assert folder == tmp_path
     with pytest.raises(SystemExit, match=r"There is no covid.parquet in"), data_folder(asked, ["taxi", "covid"]):
         pass
+
+
+# ---- streams beside Flink ----
+
+
+def test_no_two_reports_are_alike_in_time_or_half_an_hour_apart(tmp_path: Path) -> None:
+    reports, last = write_crimes(tmp_path / "in", 20_000)
+    times = [report.at for report in read_reports(reports)]
+    assert len(times) == len(set(times)) == 20_000
+    assert times == sorted(times)
+    assert not {time + timedelta(minutes=30) for time in times} & set(times)
+    assert read_reports(last)[0].at > times[-1] + timedelta(days=1)
+
+
+def test_by_definition_a_reluctant_loop_takes_as_few_rows_as_it_can() -> None:
+    kinds = ["ASSAULT", "ASSAULT", "THEFT", "OTHER", "THEFT", "BATTERY", "BATTERY", "ASSAULT", "THEFT", "BATTERY"]
+    begin = datetime(2018, 1, 1)
+    reports = [
+        Report(number, begin + timedelta(minutes=5 * number), kind, 8, 0.0, 0.0) for number, kind in enumerate(kinds)
+    ]
+    assert by_definition("in one district", reports) == [(0, 2, 5), (7, 8, 9)]
+    assert by_definition("partitioned by district", reports[:5]) == []
+    wide = [replace(report, at=begin + timedelta(minutes=11 * report.id)) for report in reports]
+    assert by_definition("in the district of A", wide) == [(7, 8, 9)]
+    apart = [replace(report, lon=0.02 * report.id) for report in reports]
+    assert by_definition("in a box around A", apart) == []
+
+
+def test_without_flink_the_comparison_is_skipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(flink, "_READY", tmp_path / "missing")
+    with pytest.raises(flink.MissingFlinkError, match="--install-flink"):
+        flink.find_flink()
+    bench = cast(Bench, SimpleNamespace(install_flink=False))
+    section = beside_flink(bench)
+    assert section.body.startswith("Skipped. Flink")
+    assert [bar.verdict for bar in section.bars] == [""] * len(QUERIES)
 
 
 # ---- quick forms ----

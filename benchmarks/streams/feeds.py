@@ -91,6 +91,7 @@ class Bench:
     folder: Path
     scale: float
     repeats: int
+    install_flink: bool = False
 
     def __post_init__(self) -> None:
         for name, value in _SETTINGS.items():
