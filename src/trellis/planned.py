@@ -15,6 +15,7 @@ from trellis.algebra.plan import Plan
 from trellis.algebra.query import Query
 from trellis.algebra.segments import SegmentScan
 from trellis.errors import TrellisError, TrellisWarning, UnsupportedError, raising_worker_errors, worker_error
+from trellis.execution.open_series import kept_for_ever
 from trellis.execution.segments.trial import try_tree
 from trellis.execution.task import MatchTask
 from trellis.execution.warmup import kernels_for, kernels_of, start_warmup
@@ -54,7 +55,8 @@ class Planned:
 
     def explain(self) -> str:
         """The plan as text; with the counts, if it ran."""
-        text = describe_plan(self.query, self.plan, self._tree())
+        kept = [] if self.plan.stream is None else kept_for_ever(self.plan.scan)
+        text = describe_plan(self.query, self.plan, self._tree(), kept)
         return text if self.counts is None else f"{text}\n\n== Counts ==\n{self.counts}"
 
     def _tree(self) -> list[str]:

@@ -270,6 +270,10 @@ def test_a_session_without_timers_and_a_stream_without_a_watermark(spark: SparkS
 
 def test_explain(feed: Feed) -> None:
     text = trellis.explain(DIPS, t=feed.stream())
+    assert "of a key that is never seen again, nothing is kept" in text
+    falling = DIPS.replace("PATTERN (A DOWN+", "PATTERN (DOWN+").replace("A.at", "first(at)")
+    kept = trellis.explain(falling.replace("MEASURES", "MEASURES match_number() AS n,"), t=feed.stream())
+    assert "the number of its last match and its last row (PREV) is kept" in kept
     assert "once the watermark of `at` has passed them" in text
     with pytest.raises(UnsupportedError, match="never ends"):
         trellis.explain(DIPS, t=feed.stream(), analyze=True)

@@ -29,6 +29,7 @@ __all__ = [
     "OpenSeries",
     "Resumed",
     "check_resumable",
+    "kept_for_ever",
     "remembers_matches",
     "remembers_start",
     "rows_after",
@@ -122,6 +123,20 @@ def remembers_matches(plan: Scan) -> bool:
 def remembers_start(plan: Scan) -> bool:
     """Whether a query asks for the first row of a series: then it must be known that there was one."""
     return isinstance(plan, AutomatonScan) and any(step.op is Op.ANCHOR_START for step in plan.instructions)
+
+
+def kept_for_ever(plan: Scan) -> list[str]:
+    """What is remembered of a series whose windows have all closed, for people."""
+    kept = ["the number of its last match"] if remembers_matches(plan) else []
+    kept += ["that it has begun (`^`)"] if remembers_start(plan) else []
+    match plan:
+        case AutomatonScan():
+            rows = rows_back(plan)
+        case SegmentScan():
+            rows = rows_before(plan)
+        case _:
+            rows = 0
+    return [*kept, *([f"its last {f'{rows} rows' if rows > 1 else 'row'} (PREV)"] if rows else [])]
 
 
 def rows_back(plan: AutomatonScan) -> int:

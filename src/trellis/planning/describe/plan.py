@@ -24,10 +24,10 @@ __all__ = ["describe_plan"]
 _SLOW_RULE = 0.1
 
 
-def describe_plan(query: Query, plan: Plan, tree: Sequence[str] = ()) -> str:
+def describe_plan(query: Query, plan: Plan, tree: Sequence[str] = (), kept: Sequence[str] = ()) -> str:
     """The query, its conditions, the rules that fired, and the steps of the plan.
 
-    `tree` is the chosen tree of a segment query as lines.
+    `tree` is the chosen tree of a segment query as lines, `kept` what a stream remembers of each key for ever.
     """
     sections = [
         ("Query", str(query).splitlines()),
@@ -36,7 +36,7 @@ def describe_plan(query: Query, plan: Plan, tree: Sequence[str] = ()) -> str:
         ("Prefilter", describe_prefilter(plan.before)),
         ("Logical tree", segments.logical_tree(plan.scan.tree) if isinstance(plan.scan, SegmentScan) else []),
         ("Chosen tree", list(tree)),
-        ("Stream", _stream(plan)),
+        ("Stream", _stream(plan, kept)),
         ("Plan", _steps(plan)),
     ]
     return "\n\n".join("\n".join([f"== {title} ==", *lines]) for title, lines in sections if lines)
@@ -49,7 +49,7 @@ def _rules(plan: Plan) -> list[str]:
 _LATE = {"drop": "are dropped and counted", "error": "end the query", "column": "are given out in the column late"}
 
 
-def _stream(plan: Plan) -> list[str]:
+def _stream(plan: Plan, kept: Sequence[str]) -> list[str]:
     """How rows that keep coming are searched."""
     spec = plan.stream
     if spec is None:
@@ -60,6 +60,7 @@ def _stream(plan: Plan) -> list[str]:
         f"  once the watermark of {names[spec.time]} has passed them",
         f"rows that come behind it {_LATE[spec.late]}",
         f"{len(spec.columns)} columns are kept of each row that is not settled, in {spec.buckets} buckets of keys",
+        f"of a key that is never seen again, {' and '.join(kept) or 'nothing'} is kept",
     ]
 
 
