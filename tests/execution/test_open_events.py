@@ -15,7 +15,7 @@ import pytest
 import local
 from properties.test_events import read_graph
 from trellis.algebra.automaton import WithinSpec
-from trellis.algebra.event_scan import EventScan
+from trellis.algebra.event_scan import EventScan, EventSearch
 from trellis.algebra.plan import Plan
 from trellis.errors import DataError, UnsupportedError
 from trellis.execution import loading
@@ -318,6 +318,22 @@ def test_errors_count_rows_from_the_start_of_the_series() -> None:
     assert series.stand.first == 2
     with pytest.raises(DataError, match="row 4"):
         series.give("A3 B4")
+
+
+@pytest.mark.parametrize("search", ["auto", "apart", "backtrack"])
+def test_what_may_time_out_is_searched_run_by_run(search: str) -> None:
+    series = Series("PATTERN SEQ(A a, B b) WITHIN 10 SHOW TIMEOUT MATCHES", search=search)
+    assert isinstance(series.plan.scan, EventScan) and series.plan.scan.search is EventSearch.APART
+
+
+def test_what_is_absent_before_matches_that_do_not_overlap_is_refused_on_streams() -> None:
+    """If what timed out is asked for, too."""
+    query = "PATTERN SEQ(~(C c), A a, B b) WITHIN 10 OUTPUT NON_OVERLAP"
+    local.plan_clause(parse_sase_text(query), _SCHEMA, watermark="time")
+    late = parse_sase_text(f"{query} SHOW TIMEOUT MATCHES")
+    local.plan_clause(late, _SCHEMA)
+    with pytest.raises(UnsupportedError, match="something must be absent there"):
+        local.plan_clause(late, _SCHEMA, watermark="time")
 
 
 def test_one_run_at_a_time_is_refused() -> None:

@@ -215,6 +215,27 @@ def test_an_absence_is_known_when_the_window_closes(feed: Feed) -> None:
     assert sorted(row["unpaid"] for row in feed.found()) == [1, 3, 4]
 
 
+def test_what_times_out_is_known_when_the_window_closes(feed: Feed) -> None:
+    """Once for each order, also of customers of whom nothing is heard any more."""
+    text = """PATTERN SEQ(Order o, Payment p)
+        WHERE skip_till_next_match { [k] }
+        WITHIN 10 minutes
+        RETURN o.k AS k, p.time AS paid, MATCH_NUMBER() AS n
+        SHOW TIMEOUT MATCHES"""
+    events = feed.stream().selectExpr("IF(x = 1, 'Order', 'Payment') AS type", "at AS time", "k")
+    query = feed.start(trellis.sase(text, events=events))
+    feed.give((1, 0, 1.0), (2, 5, 1.0), (2, 60, 2.0), (3, 90, 1.0))
+    query.processAllAvailable()
+    feed.give((4, 620, 1.0))
+    query.processAllAvailable()
+    assert sorted((row["k"], row.get("n")) for row in feed.found()) == [(1, None), (2, 1)]
+    feed.give((4, 4000, 2.0))
+    query.processAllAvailable()
+    query.stop()
+    late = sorted(row["k"] for row in feed.found() if row.get("paid") is None)
+    assert late == [1, 3, 4] and len(feed.found()) == 4
+
+
 def test_sequences_and_segments(feed: Feed) -> None:
     """SQL-TS and segments run on streams as on tables."""
     sequence = "SELECT X.k, X.at AS first, Y.at AS last FROM {t} CLUSTER BY k SEQUENCE BY at AS (X, Y) WHERE Y.x < X.x"
