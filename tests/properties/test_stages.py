@@ -39,7 +39,7 @@ def expected(query: EventQuery, events: list[Event]) -> list[set[Match]]:
                 for match in left
                 if not any(
                     naive.contradicts(query, events, match, component, position)
-                    for position in naive.forbidden(query, events, match, number)
+                    for position in naive.forbidden(query, events, match, number, partial=False)
                 )
             }
             stages.append(left)
