@@ -41,7 +41,7 @@ class Case:
         """What the oracle finds."""
         return match_all(self.patterns, self.rows, self.partition_by, TIME)
 
-    def __repr__(self) -> str:
+    def __str__(self) -> str:
         texts = "\n".join(f"{name}: {text}" for name, text in self.texts.items())
         return "\n".join([texts, *map(str, self.rows), f"partition by {self.partition_by}"])
 
@@ -178,6 +178,9 @@ def reversed_sequence(draw: DrawFn, pattern: Pattern) -> Pattern:
 def other_operator(draw: DrawFn, pattern: Pattern) -> Pattern:
     """AND(A a, B b) beside SEQ(A a, B b)."""
     node = top(pattern.structure)
+    names = [leaf.variable for leaf in components(node)]
+    if len(set(names)) < len(names):  # branches of OR may share variables, other parts may not
+        return pattern
     return replace(pattern, structure=Node("SEQ" if node.operator == "AND" else "AND", node.parts))
 
 
@@ -334,7 +337,7 @@ def is_open(clause: Structure) -> bool:
 def fits(condition: Any, leaves: dict[str, Component], before: set[tuple[str, str]]) -> bool:
     """Whether the condition still has a meaning: its variables are there, with the right indexes.
 
-    SASE+ has b[i] only beside events that are before it.
+    SASE+ has b[i] only beside events that are before it, and not beside what is absent.
     """
     mentioned = indexed(condition)
     if any(variable not in leaves or (index is not None) != leaves[variable].kleene for variable, index in mentioned):
@@ -342,4 +345,5 @@ def fits(condition: Any, leaves: dict[str, Component], before: set[tuple[str, st
     variables = {variable for variable, _ in mentioned}
     iterated = {variable for variable, index in mentioned if index in ("i", "i-1")}
     known = all((other, one) in before for one in iterated for other in variables - iterated)
-    return sum(leaves[variable].negated for variable in variables) <= 1 and len(iterated) <= 1 and known
+    absent = sum(leaves[variable].negated for variable in variables)
+    return absent <= 1 and len(iterated) <= 1 and not (absent and iterated) and known
