@@ -118,8 +118,9 @@ class WorkloadError(TrellisError):
     """
 
     def __init__(self, wrong: tuple[tuple[str, TrellisError], ...], total: int) -> None:
-        known = "The workload is wrong" if total == 0 else f"{len(wrong)} of {total} patterns are wrong"
-        super().__init__(f"{known}.\n\n" + "\n\n".join(f"{name}: {error}" for name, error in wrong))
+        names = dict.fromkeys(name for name, _ in wrong)
+        problem = f"{len(names)} of {total} patterns {'is' if len(names) == 1 else 'are'} wrong."
+        super().__init__("\n\n".join([problem, *(f"{name}: {error}" for name, error in wrong)]))
         self.wrong = wrong
         self.total = total
 

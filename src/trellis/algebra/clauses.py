@@ -1,6 +1,7 @@
 """Clauses: what is left of an event pattern when OR is split and nested AND and SEQ are flattened.
 
-A clause has events that must be there (its *parts*), events that must not, a strict order between parts, and conditions.
+A clause has events that must be there (its *parts*), events that must not, a strict order between parts, and
+conditions.
 """
 
 from __future__ import annotations

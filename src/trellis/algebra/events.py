@@ -29,8 +29,8 @@ class EventVariable:
 class EventClauses:
     """Conditions of an event pattern, tests of equivalence, and the type of the events that its matches are.
 
-    `variables` say which types of events each component takes, in order. All of `where` must hold; these conditions speak of
-    variables and of their members. `same` are columns in which all events of a match agree. `most_events` bounds a
+    `variables` say which types of events each component takes, in order. All of `where` must hold; these conditions
+    speak of variables and of their members. `same` are columns in which all events of a match agree. `most_events` bounds a
     match by the events of its partition, the first and the last counted. `compressed` asks for the graph of all matches
     that end at one event, instead of a row for each. `result_span` is where the type of the result stands, if it could
     be a function.
@@ -75,7 +75,7 @@ def component_text(component: Component, variable: EventVariable) -> str:
 def _tree_text(pattern: Pattern, variables: Iterator[EventVariable]) -> str:
     """A part of a pattern; `variables` are those of its components, in order."""
     if not isinstance(pattern, Concat | And | Alt):
-        return component_text(*components_of(pattern), next(variables))
+        return component_text(components_of(pattern)[0], next(variables))
     operator = "SEQ" if isinstance(pattern, Concat) else "AND" if isinstance(pattern, And) else "OR"
     return f"{operator}({', '.join(_tree_text(part, variables) for part in children(pattern))})"
 

@@ -138,7 +138,9 @@ class _Search:
             for _, template, reads, symmetric in self.conditions:
                 for place, part in enumerate(reads):
                     others = tuple(colours[other] for other in reads)
-                    known[part].append((template, -1, tuple(sorted(others))) if symmetric else (template, place, others))
+                    known[part].append(
+                        (template, -1, tuple(sorted(others))) if symmetric else (template, place, others)
+                    )
             signatures = {part: (colours[part], tuple(sorted(map(repr, known[part])))) for part in self.parts}
             names = sorted(set(signatures.values()))
             numbers = {name: number for number, name in enumerate(names)}

@@ -61,4 +61,3 @@ def _can_be_nothing(pattern: Pattern) -> bool:
     if isinstance(pattern, Concat | And):
         return all(map(_can_be_nothing, pattern.parts))
     return isinstance(pattern, Not)
-

@@ -131,16 +131,12 @@ def _chunks(whole: str, tokens: Sequence[Token]) -> Iterator[_Written]:
         yield _Written(chunk[0].identifier.text if named else None, text, whole, start, chunk[0].span)
 
 
-def _query(
-    one: _Written, type_column: str, time_columns: str | Sequence[str], types: frozenset[str] | None
-) -> Query:
+def _query(one: _Written, type_column: str, time_columns: str | Sequence[str], types: frozenset[str] | None) -> Query:
     any_match = Selection.SKIP_TILL_ANY_MATCH
     try:
         if one.span is not None and one.name is None:
             raise QuerySyntaxError("This pattern has no name.", cure=_FORM, span=Span(0, one.span.end - one.offset))
-        query = parse_sase_text(
-            one.text, type_column, time_columns, types=types, combined=True, strategy=any_match
-        )
+        query = parse_sase_text(one.text, type_column, time_columns, types=types, combined=True, strategy=any_match)
         if query.selection is not any_match:
             raise UnsupportedError(
                 f"The patterns of a workload pass over any event; this one has {query.selection.name.lower()}.",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from trellis.algebra.clauses import Clause
 from trellis.algebra.subpatterns import Projector, SubPattern
@@ -115,7 +115,7 @@ class Shape:
         return found
 
 
-@lru_cache(maxsize=None)
+@cache
 def all_splits(count: int, left_deep: bool) -> Splits:
     """All sets of some parts, and all pairs that make each of them."""
     masks = sorted(range(1, 1 << count), key=lambda mask: (mask.bit_count(), mask))

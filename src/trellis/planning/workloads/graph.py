@@ -1,9 +1,10 @@
-"""The multi-pattern graph (section 4.1 of the paper) in its compact form (appendix A): which clauses have what in common.
+"""The multi-pattern graph (section 4.1 of the paper) in its compact form (appendix A): what clauses have in common.
 
 Vertices are clauses. There is an edge between two of them that have a sub-pattern of two parts or more in common; what
 they have in common is told by their *maximal* common sub-patterns, of which there can be several. No edge is stored, but
-two tables: from each maximal common sub-pattern to its clauses, and from each clause to its own. A third one, from each
-form to the clauses that have it, finds neighbours without looking at all pairs.
+two tables: from each sub-pattern to the clauses that have it, and from each clause to its sub-patterns (`Shape.masks`).
+The paper has only the maximal ones there, and infers the others. Clauses are small, so all of them take little room;
+then adding and removing a clause looks at no other clause, and nothing is inferred when the search draws at random.
 """
 
 from __future__ import annotations
@@ -12,88 +13,73 @@ from collections.abc import Iterable
 
 from trellis.planning.workloads.forms import Shape
 
-__all__ = ["PatternGraph"]
+__all__ = ["PatternGraph", "maximal_common"]
 
 
 class PatternGraph:
     """Clauses, and what they have in common."""
 
-    __slots__ = ("_holders", "_sharing")
+    __slots__ = ("_holders", "_shapes")
 
     def __init__(self, shapes: Iterable[Shape] = ()) -> None:
         # Dictionaries without values are sets in order: the same workload gives the same plan in every process.
+        self._shapes: dict[Shape, None] = {}
         self._holders: dict[int, dict[Shape, None]] = {}
-        self._sharing: dict[Shape, dict[Shape, tuple[int, ...]]] = {}
         for shape in shapes:
             self.add(shape)
 
-    @property
-    def shapes(self) -> tuple[Shape, ...]:
-        """All clauses."""
-        return tuple(self._sharing)
-
     def add(self, shape: Shape) -> None:
         """Add a clause."""
-        if shape in self._sharing:
-            return
-        neighbours: dict[Shape, None] = {}
+        self._shapes[shape] = None
         for form in _forms(shape):
-            holders = self._holders.setdefault(form, {})
-            neighbours.update(holders)
-            holders[shape] = None
-        self._sharing[shape] = {}
-        for other in neighbours:
-            self._sharing[shape][other] = self._sharing[other][shape] = maximal_common(shape, other)
+            self._holders.setdefault(form, {})[shape] = None
 
     def remove(self, shape: Shape) -> None:
         """Remove a clause."""
+        del self._shapes[shape]
         for form in _forms(shape):
             del self._holders[form][shape]
             if not self._holders[form]:
                 del self._holders[form]
-        for other in self._sharing.pop(shape):
-            del self._sharing[other][shape]
 
     def holders(self, form: int) -> tuple[Shape, ...]:
         """The clauses that have a sub-pattern."""
         return tuple(self._holders.get(form, ()))
 
-    def common(self, one: Shape, other: Shape) -> tuple[int, ...]:
-        """The maximal common sub-patterns of two clauses."""
-        return self._sharing[one].get(other, ())
-
-    def maximal(self) -> dict[int, tuple[Shape, ...]]:
-        """Each maximal common sub-pattern, and the clauses that it is one of."""
-        found: dict[int, dict[Shape, None]] = {}
-        for shape, others in self._sharing.items():
-            for forms in others.values():
-                for form in forms:
-                    found.setdefault(form, {})[shape] = None
-        return {form: tuple(shapes) for form, shapes in found.items()}
-
     def neighbours(self, shape: Shape) -> tuple[Shape, ...]:
         """The clauses that have something in common with a clause."""
-        return tuple(self._sharing[shape])
+        found = dict.fromkeys(other for form in _forms(shape) for other in self._holders[form])
+        found.pop(shape, None)
+        return tuple(found)
+
+    def maximal(self) -> dict[int, tuple[Shape, ...]]:
+        """Each maximal common sub-pattern of two clauses, and all clauses of which it is one."""
+        found: dict[int, dict[Shape, None]] = {}
+        numbers = {shape: number for number, shape in enumerate(self._shapes)}
+        for shape, number in numbers.items():
+            for other in self.neighbours(shape):
+                if numbers[other] > number:
+                    for form in maximal_common(shape, other):
+                        found.setdefault(form, {}).update({shape: None, other: None})
+        return {form: tuple(shapes) for form, shapes in found.items()}
 
     def components(self) -> list[tuple[Shape, ...]]:
         """The clauses in groups that have nothing in common with each other."""
-        left = dict.fromkeys(self._sharing)
+        left = dict(self._shapes)
         found = []
         while left:
-            first = next(iter(left))
-            del left[first]
-            group, pending = [first], [first]
-            while pending:
-                for other in self._sharing[pending.pop()]:
+            group = [next(iter(left))]
+            del left[group[0]]
+            for shape in group:
+                for other in self.neighbours(shape):
                     if other in left:
                         del left[other]
                         group.append(other)
-                        pending.append(other)
             found.append(tuple(group))
         return found
 
     def shareable(self, shapes: Iterable[Shape]) -> list[int]:
-        """The forms that two of some clauses or more have."""
+        """The sub-patterns of some clauses that two or more have."""
         forms = dict.fromkeys(form for shape in shapes for form in _forms(shape))
         return [form for form in forms if len(self._holders[form]) > 1]
 

@@ -53,7 +53,7 @@ class Budget:
 
 @dataclass(slots=True)
 class Found:
-    """The best plan so far: how its nodes are put together. `trace` has steps, seconds and costs of each improvement."""
+    """The best plan so far: how its nodes are put together. `trace` has steps, seconds and cost of each improvement."""
 
     cost: float
     splits: Splitting
