@@ -30,10 +30,10 @@ class EventClauses:
     """Conditions of an event pattern, tests of equivalence, and the type of the events that its matches are.
 
     `variables` say which types of events each component takes, in order. All of `where` must hold; these conditions
-    speak of variables and of their members. `same` are columns in which all events of a match agree. `most_events` bounds a
-    match by the events of its partition, the first and the last counted. `compressed` asks for the graph of all matches
-    that end at one event, instead of a row for each. `result_span` is where the type of the result stands, if it could
-    be a function.
+    speak of variables and of their members. `same` are columns in which all events of a match agree. `most_events`
+    bounds a match by the events of its partition, the first and the last counted. `compressed` asks for the graph of
+    all matches that end at one event, instead of a row for each. `result_span` is where the type of the result stands,
+    if it could be a function.
     """
 
     type: Name

@@ -111,7 +111,8 @@ class SharedTree:
     roots: tuple[Root, ...]
 
     def users(self) -> tuple[tuple[str, ...], ...]:
-        """The patterns that need each node."""
+        """The patterns that need each node, in the order of the roots."""
+        ranks = {root.pattern: rank for rank, root in enumerate(self.roots)}
         found: list[dict[str, None]] = [{} for _ in self.nodes]
         for root in self.roots:
             found[root.node][root.pattern] = None
@@ -122,7 +123,7 @@ class SharedTree:
             if isinstance(node, JoinNode):
                 found[node.left].update(found[number])
                 found[node.right].update(found[number])
-        return tuple(tuple(names) for names in found)
+        return tuple(tuple(sorted(names, key=ranks.__getitem__)) for names in found)
 
     @property
     def estimate(self) -> float:

@@ -1,10 +1,10 @@
 """The multi-pattern graph (section 4.1 of the paper) in its compact form (appendix A): what clauses have in common.
 
 Vertices are clauses. There is an edge between two of them that have a sub-pattern of two parts or more in common; what
-they have in common is told by their *maximal* common sub-patterns, of which there can be several. No edge is stored, but
-two tables: from each sub-pattern to the clauses that have it, and from each clause to its sub-patterns (`Shape.masks`).
-The paper has only the maximal ones there, and infers the others. Clauses are small, so all of them take little room;
-then adding and removing a clause looks at no other clause, and nothing is inferred when the search draws at random.
+they have in common is told by their *maximal* common sub-patterns, of which there can be several. No edge is stored,
+but two tables: from each sub-pattern to the clauses that have it, and from each clause to its sub-patterns. The paper
+has only the maximal ones there, and infers the others. Clauses are small, so all of them take little room; then adding
+and removing a clause looks at no other clause, and nothing is inferred when the search draws at random.
 """
 
 from __future__ import annotations
