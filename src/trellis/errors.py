@@ -21,6 +21,7 @@ __all__ = [
     "TrellisError",
     "TrellisWarning",
     "UnsupportedError",
+    "WorkloadError",
     "assert_never",
     "raising_worker_errors",
     "worker_error",
@@ -105,6 +106,26 @@ class DataError(TrellisError):
 
 class ResourceError(TrellisError):
     """A limit was reached: the step budget of the search, memory, or a missing Java."""
+
+
+class WorkloadError(TrellisError):
+    """Some patterns of a workload are wrong; none of it was run.
+
+    Attributes
+    ----------
+    wrong : tuple of (str, TrellisError)
+        The names of these patterns, each with its mistake, in the order of the workload.
+    """
+
+    def __init__(self, wrong: tuple[tuple[str, TrellisError], ...], total: int) -> None:
+        names = dict.fromkeys(name for name, _ in wrong)
+        problem = f"{len(names)} of {total} patterns {'is' if len(names) == 1 else 'are'} wrong."
+        super().__init__("\n\n".join([problem, *(f"{name}: {error}" for name, error in wrong)]))
+        self.wrong = wrong
+        self.total = total
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return WorkloadError, (self.wrong, self.total)
 
 
 class TrellisWarning(UserWarning):

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from trellis.algebra.expression import Expression, Identifier, Name, Operator
-from trellis.algebra.pattern import Concat, Not, Pattern, Repeat, variables_of
+from trellis.algebra.pattern import Alt, And, Concat, Not, Pattern, Repeat, children, variables_of
 from trellis.errors import Span
 
 if TYPE_CHECKING:
@@ -28,11 +29,11 @@ class EventVariable:
 class EventClauses:
     """Conditions of an event pattern, tests of equivalence, and the type of the events that its matches are.
 
-    `variables` say which types of events each variable takes. All of `where` must hold; these conditions speak of
-    variables and of their members. `same` are columns in which all events of a match agree. `most_events` bounds a
-    match by the events of its partition, the first and the last counted. `compressed` asks for the graph of all matches
-    that end at one event, instead of a row for each. `result_span` is where the type of the result stands, if it could
-    be a function.
+    `variables` say which types of events each component takes, in order. All of `where` must hold; these conditions
+    speak of variables and of their members. `same` are columns in which all events of a match agree. `most_events`
+    bounds a match by the events of its partition, the first and the last counted. `compressed` asks for the graph of
+    all matches that end at one event, instead of a row for each. `result_span` is where the type of the result stands,
+    if it could be a function.
     """
 
     type: Name
@@ -71,12 +72,20 @@ def component_text(component: Component, variable: EventVariable) -> str:
     return f"~({text})" if component.absent else text
 
 
+def _tree_text(pattern: Pattern, variables: Iterator[EventVariable]) -> str:
+    """A part of a pattern; `variables` are those of its components, in order."""
+    if not isinstance(pattern, Concat | And | Alt):
+        return component_text(components_of(pattern)[0], next(variables))
+    operator = "SEQ" if isinstance(pattern, Concat) else "AND" if isinstance(pattern, And) else "OR"
+    return f"{operator}({', '.join(_tree_text(part, variables) for part in children(pattern))})"
+
+
 def event_text(query: Query, events: EventClauses) -> str:
     """A query in the language of events."""
-    parts = map(component_text, components_of(query.pattern), events.variables)
+    tree = _tree_text(query.pattern, iter(events.variables))
     same = [f"[{', '.join(map(str, events.same))}]"] if events.same else []
     conditions = [f"({one})" if isinstance(one, Operator) and one.symbol == "OR" else str(one) for one in events.where]
-    lines = [f"PATTERN SEQ({', '.join(parts)})"]
+    lines = [f"PATTERN {tree if isinstance(query.pattern, Concat | And | Alt) else f'SEQ({tree})'}"]
     tests = " AND ".join([*same, *conditions])
     lines.append(f"WHERE {query.selection.name.lower()} {{ {f'{tests} ' if tests else ''}}}")
     if events.most_events is not None:

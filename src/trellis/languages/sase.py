@@ -20,12 +20,13 @@ from trellis.algebra.expression import (
     walk,
 )
 from trellis.algebra.functions import AGGREGATES
-from trellis.algebra.pattern import Concat, Not, Pattern, Repeat, Var
+from trellis.algebra.pattern import Not, Pattern, Repeat, Var
 from trellis.algebra.query import Definition, Measure, Query, Selection, SortKey, VariableKind, Wanted
 from trellis.algebra.widths import check_within
 from trellis.algebra.words import OF_EVENTS
-from trellis.errors import BindingError, QuerySyntaxError, Span
+from trellis.errors import BindingError, QuerySyntaxError, Span, UnsupportedError
 from trellis.languages.cursor import Cursor, cursor_over
+from trellis.languages.event_trees import check_tree, join_parts
 from trellis.languages.expressions import parse_conjunct, parse_expression
 from trellis.languages.lexer import TokenKind, attach_text
 from trellis.languages.literals import INTERVAL_UNITS, parse_literal
@@ -49,6 +50,7 @@ _STRATEGIES = {
     "SKIP_TILL_NEXT_MATCH": Selection.SKIP_TILL_NEXT_MATCH,
     "SKIP_TILL_ANY_MATCH": Selection.SKIP_TILL_ANY_MATCH,
 }
+_OPERATORS = ("SEQ", "AND", "OR")
 _WAYS = ", ".join(name.lower() for name in _STRATEGIES)
 _COMPONENTS = "A component is a type and a name: `Order o`, `Shipment+ b[]`, `~(Payment p)`, `(Shelf | Exit) s`."
 _ORDER = "The parts stand in this order: PATTERN, WHERE, WITHIN, RETURN, OUTPUT, SHOW TIMEOUT MATCHES."
@@ -79,6 +81,8 @@ class _Parts:
 
     known_types: frozenset[str] | None = None
     components: list[_Typed] = field(default_factory=list)
+    pattern: Pattern | None = None
+    combined: Span | None = None
     selection: Selection = Selection.SKIP_TILL_NEXT_MATCH
     where: list[Expression] = field(default_factory=list)
     same: list[Name] = field(default_factory=list)
@@ -98,10 +102,13 @@ def parse_sase_text(
     *,
     types: frozenset[str] | None = None,
     compressed: bool = False,
+    combined: bool = False,
+    strategy: Selection = Selection.SKIP_TILL_NEXT_MATCH,
 ) -> Query:
     """The query that a SASE+ text says. The first of `time_columns` is the time, others put equal times in order.
 
-    If `types` are given, there are no other types of events.
+    If `types` are given, there are no other types of events. AND(...) and OR(...) are read where they are `combined`.
+    `strategy` is the one where none is written.
 
     Examples
     --------
@@ -114,8 +121,14 @@ def parse_sase_text(
     """
     with attach_text(text):
         cursor = cursor_over(text)
-        parts = _Parts(known_types=types)
+        parts = _Parts(known_types=types, selection=strategy)
         _pattern(cursor, parts)
+        if parts.combined is not None and not combined:
+            raise UnsupportedError(
+                "A pattern is a sequence: AND and OR cannot stand in it.",
+                cure="Write a query for each alternative, or for each order.",
+                span=parts.combined,
+            )
         if cursor.accept("WHERE"):
             _where(cursor, parts)
         if cursor.accept("WITHIN"):
@@ -151,7 +164,7 @@ def _column(name: str) -> Name:
 
 
 def _query(parts: _Parts, type_column: Name, time_columns: tuple[Name, ...], compressed: bool) -> Query:
-    patterns = tuple(component.pattern for component in parts.components)
+    assert parts.pattern is not None
     repeated = frozenset(component.variable for component in parts.components if component.repeated)
     events = EventClauses(
         type=type_column,
@@ -165,7 +178,7 @@ def _query(parts: _Parts, type_column: Name, time_columns: tuple[Name, ...], com
         compressed=compressed,
     )
     return Query(
-        pattern=patterns[0] if len(patterns) == 1 else Concat(patterns),
+        pattern=parts.pattern,
         definitions=tuple(
             Definition(one.variable, _type_test(type_column, one.types), one.span, VariableKind.EVENT)
             for one in parts.components
@@ -194,28 +207,31 @@ def _type_test(column: Name, types: tuple[str, ...]) -> Expression:
 def _pattern(cursor: Cursor, parts: _Parts) -> None:
     cursor.expect("PATTERN")
     start = cursor.span
-    if not cursor.accept("SEQ"):
+    if cursor.keyword() not in _OPERATORS:
         cursor.fail("SEQ", cure="A pattern is a sequence: `PATTERN SEQ(Order o, Payment p)`.")
+    parts.pattern = _structure(cursor, parts, outermost=True)
+    check_tree(parts.pattern, [(one.variable, one.name, one.span) for one in parts.components], cursor.since(start))
+    cursor.repeated = frozenset(component.variable for component in parts.components)
+
+
+def _structure(cursor: Cursor, parts: _Parts, *, outermost: bool = False) -> Pattern:
+    """Read `SEQ(...)`, `AND(...)`, `OR(...)`, each of parts of this kind, or a component."""
+    start = cursor.span
+    operator = cursor.keyword()
+    if not outermost and (operator not in _OPERATORS or cursor.symbol(1) != "("):
+        parts.components.append(_component(cursor, parts.known_types))
+        return parts.components[-1].pattern
+    cursor.next()
+    if operator != "SEQ":
+        parts.combined = parts.combined or cursor.since(start)
+    cursor.enter()
     cursor.expect_symbol("(")
-    parts.components = parse_components(cursor, parts.known_types)
+    inner = [_structure(cursor, parts)]
+    while cursor.accept_symbol(","):
+        inner.append(_structure(cursor, parts))
     cursor.expect_symbol(")", "`,` or `)`")
-    span = cursor.since(start)
-    seen: set[str] = set()
-    for component in parts.components:
-        if component.variable in seen:
-            raise BindingError(
-                f"Two components are called {component.name}.",
-                cure="Give each component a name of its own.",
-                span=component.span,
-            )
-        seen.add(component.variable)
-    if all(component.absent for component in parts.components):
-        raise BindingError(
-            "Every component is negated: there is no event that a match could be told by.",
-            cure="Name the event around which the others must be absent.",
-            span=span,
-        )
-    cursor.repeated = frozenset(seen)
+    cursor.leave()
+    return join_parts(operator, inner)
 
 
 def parse_components(cursor: Cursor, known_types: frozenset[str] | None = None) -> list[_Typed]:
