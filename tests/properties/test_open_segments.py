@@ -75,11 +75,13 @@ def fed(plan: SegmentScan, chunk: Chunk, ends: list[int], data: DataObject) -> l
     times = chunk.column(plan.slots[windows[0].slot].column).cast("int64").to_pylist() if windows else []
     plan = replace(plan, time=plan.slots[windows[0].slot].column) if windows else plan
     search, state, output = matcher(plan), OpenSeries.new(1), []
+    horizon = EVER
     for number, end in enumerate(ends):
         first = int(state.first[0])
         piece = chunk.table.slice(first, end - first)
         last = number == len(ends) - 1
-        horizon = int(times[end]) if end < len(times) and data.draw(st.booleans()) else EVER
+        if end < len(times) and data.draw(st.booleans()):
+            horizon = int(times[end])  # and so it is from now on: a watermark does not go back
         piece = Chunk(piece, np.array([0, piece.num_rows]))
         batches, after, _ = search.resume(piece, state, np.array([last]), horizon)
         assert state.first <= after.first <= after.start <= end and after.start >= state.start
