@@ -171,3 +171,23 @@ def test_rows_before_a_segment_are_kept_as_long_as_conditions_read_them(pattern:
         batches, state, _ = matcher(plan.scan).resume(piece, state, np.array([end == 6]))
         found += [row for batch in batches for row in batch.to_pylist()]
     assert found == expected
+
+
+def test_rows_that_a_match_has_skipped_stay_skipped() -> None:
+    """Also while rows before the search are kept for conditions that look back."""
+    clause = (
+        "ORDER BY t MEASURES first(t) AS s, last(t) AS e AFTER MATCH SKIP PAST LAST ROW "
+        "PATTERN (X) DEFINE SEGMENT X AS window(2, 2) AND (prev(first(X.v), 2) IS NULL OR first(X.v) >= 0)"
+    )
+    plan = local.plan_clause(clause, _SCHEMA)
+    assert isinstance(plan.scan, SegmentScan)
+    rows = [{"k": 1, "t": number, "v": number, "u": number, "ts": at(number)} for number in range(4)]
+    table = local.sorted_rows(plan, rows, _SCHEMA)
+    state, found = OpenSeries.new(1), []
+    for end in (2, 2, 4, 4):
+        first = int(state.first[0])
+        piece = Chunk(table.slice(first, end - first), np.array([0, end - first]))
+        batches, state, _ = matcher(plan.scan).resume(piece, state, np.array([False]))
+        found += [tuple(row.values()) for batch in batches for row in batch.to_pylist()]
+        assert state.start == end
+    assert found == [(0, 1), (2, 3)]

@@ -89,6 +89,8 @@ class Finder:
         rows = self.rows(offsets, slots, name)
         deadlines = self._deadlines(rows)
         undecided = np.where(is_open, self._first_incomplete(rows, deadlines < horizon), offsets[1:])
+        # Rows before the beginning are there to be looked at; a match has skipped them.
+        undecided = np.maximum(undecided, begins)
         every = np.arange(rows.count)
         series = np.repeat(np.arange(len(begins)), np.diff(offsets))
         found = self._search(rows, program, (every >= begins[series]) & (every < undecided[series]))
