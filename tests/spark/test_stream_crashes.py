@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
@@ -92,6 +93,18 @@ def test_a_driver_that_is_killed_again_and_again(spark: SparkSession, tmp_path: 
     check(tmp_path, spark)
 
 
+def workers(program: int) -> Iterator[psutil.Process]:
+    """The Python workers of a program, without the daemon that forks them."""
+    for process in psutil.Process(program).children(recursive=True):
+        try:
+            parent = process.parent()
+            family = [] if parent is None else [process.cmdline(), parent.cmdline()]
+        except psutil.Error:
+            continue  # it ended meanwhile
+        if family and all("trellis.spark.daemon" in words for words in family):
+            yield process
+
+
 def test_a_worker_that_is_killed(spark: SparkSession, tmp_path: Path) -> None:
     """Spark runs its task again; the query goes on."""
     write_batches(tmp_path)
@@ -99,14 +112,10 @@ def test_a_worker_that_is_killed(spark: SparkSession, tmp_path: Path) -> None:
     killed = 0
     while program.poll() is None:
         if committed(tmp_path) >= 3 + 5 * killed and killed < 5:
-            for child in psutil.Process(program.pid).children(recursive=True):
-                words = " ".join(child.cmdline())
-                if "trellis.spark.daemon" in words and child.parent() is not None:
-                    parent = " ".join(child.parent().cmdline())  # type: ignore[union-attr]
-                    if "trellis.spark.daemon" in parent:
-                        child.kill()
-                        killed += 1
-                        break
+            worker = next(workers(program.pid), None)
+            if worker is not None:
+                worker.kill()
+                killed += 1
         time.sleep(0.05)
     assert killed > 0
     assert program.returncode == 0, (tmp_path / "log.txt").read_text()[-3000:]
