@@ -1,123 +1,25 @@
-"""The public functions: parse, plan, run. Each is wiring; the work is in the packages."""
+"""Event patterns: in the language SASE+, and in Python."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from pyspark.sql import DataFrame, SparkSession
 
-from trellis.errors import BindingError, UnsupportedError
-from trellis.java import require_java
-from trellis.languages.builder import Keys, QueryBuilder, build
+from trellis.api.session import Args, session_of
+from trellis.api.statements import explain
+from trellis.errors import UnsupportedError
 from trellis.languages.event_builder import EventBuilder, build_events
-from trellis.languages.sase import is_sase, parse_sase_text
-from trellis.languages.statement import parse_statement, require_sequence
-from trellis.planned import errors_about, explain_all, plan_on, warm
+from trellis.languages.sase import parse_sase_text
+from trellis.planned import errors_about, plan_on, warm
 from trellis.planning.hints import Hints
 from trellis.spark.decompress import decompress_matches
 from trellis.spark.session import Session
 from trellis.spark.worker_python import require_worker_python
 from trellis.stage_counts import STEP_BUDGET, count_stages
-from trellis.statements import create_view, match_clauses
 
-__all__ = [
-    "EventPattern",
-    "RowPattern",
-    "decompress",
-    "event_pattern",
-    "explain",
-    "pattern",
-    "progress",
-    "sase",
-    "sql",
-    "sqlts",
-]
-
-Args = Mapping[str, object]
-
-
-def sql(
-    text: str,
-    /,
-    *,
-    spark: SparkSession | None = None,
-    args: Args | None = None,
-    hints: Args | None = None,
-    **frames: DataFrame,
-) -> DataFrame:
-    """Run a SQL statement that may contain MATCH_RECOGNIZE.
-
-    Planned at once, run when an action asks for rows. For large inputs planning looks at the data; see the hint
-    `statistics`.
-
-    Parameters
-    ----------
-    text : str
-        The statement. `{name}` stands for the DataFrame passed as `name=`, `:name` for a parameter.
-    spark : SparkSession, optional
-        By default the session of the first DataFrame, else the active one, else a new one.
-    args : mapping, optional
-        The values of the parameters, as in `spark.sql`.
-    hints : mapping, optional
-        Options of planning and running; see `trellis.planning.hints.Hints`.
-    **frames : DataFrame
-        The DataFrames behind the placeholders.
-
-    Returns
-    -------
-    DataFrame
-
-    Examples
-    --------
-    >>> import trellis as tr
-    >>> ticks = spark.createDataFrame([(1, 9.0), (2, 7.0), (3, 8.0)], "ts int, price double")
-    >>> tr.sql('''
-    ...     SELECT * FROM {ticks} MATCH_RECOGNIZE (
-    ...         ORDER BY ts
-    ...         MEASURES first(A.ts) AS start, last(UP.ts) AS end
-    ...         PATTERN (A DOWN+ UP+)
-    ...         DEFINE DOWN AS price < prev(price), UP AS price > prev(price)
-    ...     )''', ticks=ticks).collect()
-    [Row(start=1, end=3)]
-    """
-    session = Session(_session(spark, frames, args), dict(args or {}), dict(frames))
-    with errors_about(text):
-        statement = parse_statement(text)
-        matched, clauses = match_clauses(statement, session, Hints.of(hints))
-        if clauses:
-            require_worker_python(session.spark)
-        result = matched.run(statement.final)
-        return result if statement.view is None else create_view(statement.view, result)
-
-
-def sqlts(
-    text: str,
-    /,
-    *,
-    spark: SparkSession | None = None,
-    args: Args | None = None,
-    hints: Args | None = None,
-    **frames: DataFrame,
-) -> DataFrame:
-    """Run a SQL-TS query: SELECT ... FROM t CLUSTER BY k SEQUENCE BY s AS (X, *Y, Z) WHERE ...
-
-    Planned at once, run when an action asks for rows. Parameters are those of `sql`, which runs such queries too; here
-    a text without a sequence is refused.
-
-    Examples
-    --------
-    >>> import trellis as tr
-    >>> quotes = spark.createDataFrame([(1, 9.0), (2, 7.0), (3, 4.0), (4, 8.0)], "day int, price double")
-    >>> tr.sqlts('''
-    ...     SELECT X.day AS first, LAST(Y).day AS last, count(*Y) AS falls
-    ...     FROM {quotes} SEQUENCE BY day AS (X, *Y)
-    ...     WHERE Y.price < Y.previous.price''', quotes=quotes).collect()
-    [Row(first=1, last=3, falls=2)]
-    """
-    with errors_about(text):
-        require_sequence(parse_statement(text))
-    return sql(text, spark=spark, args=args, hints=hints, **frames)
+__all__ = ["EventPattern", "decompress", "event_pattern", "progress", "sase"]
 
 
 def sase(
@@ -178,7 +80,7 @@ def sase(
     """
     known = None if types is None else frozenset(types)
     query = parse_sase_text(text, type, time, types=known, compressed=compressed)
-    session = Session(_session(spark, {"events": events}, args), dict(args or {}))
+    session = Session(session_of(spark, {"events": events}, args), dict(args or {}))
     with errors_about(text), warm(query):
         planned = plan_on(query, events, session, Hints.of(hints))
         require_worker_python(session.spark)
@@ -211,7 +113,7 @@ def decompress(matches: DataFrame) -> DataFrame:
     >>> sorted([event.time for event in row.b] for row in tr.decompress(found).collect())
     [[2], [2, 3], [3]]
     """
-    _session(None, {"matches": matches}, None)
+    session_of(None, {"matches": matches}, None)
     require_worker_python(matches.sparkSession)
     return decompress_matches(matches)
 
@@ -264,129 +166,12 @@ def progress(
     Payment p 0
     """
     query = parse_sase_text(text, type, time)
-    session = Session(_session(spark, {"events": events}, args), dict(args or {}))
+    session = Session(session_of(spark, {"events": events}, args), dict(args or {}))
     if events.isStreaming:
         raise UnsupportedError("Streams have no end to count up to.", cure="Count in a table of their events.")
     with errors_about(text), warm(query):
         require_worker_python(session.spark)
         return count_stages(query, events, session, Hints.of({"step_budget": STEP_BUDGET, **(hints or {})}), max_events)
-
-
-def explain(
-    text: str,
-    /,
-    *,
-    spark: SparkSession | None = None,
-    args: Args | None = None,
-    hints: Args | None = None,
-    analyze: bool = False,
-    type: str = "type",
-    time: str | Sequence[str] = "time",
-    types: Collection[str] | None = None,
-    compressed: bool = False,
-    **frames: DataFrame,
-) -> str:
-    """Say how a statement, or an event pattern on `events`, would run, without running it.
-
-    For a segment query, a sample of the rows is brought here to choose a tree; not with `hints={"statistics": "off"}`.
-
-    For each MATCH_RECOGNIZE: the logical plan, how each condition was split (computed by Spark, as a bit, by the
-    kernel, or slow), the rules that fired, and the physical plan. Parameters are those of `sql`.
-
-    Parameters
-    ----------
-    analyze : bool
-        Run the statement too (its rows are thrown away), and show the real counts.
-    type, time, types, compressed
-        Of an event pattern, as in `sase`.
-
-    Examples
-    --------
-    >>> import trellis as tr
-    >>> ticks = spark.createDataFrame([(1, 9.0), (2, 7.0)], "ts int, price double")
-    >>> print(tr.explain("SELECT * FROM {t} MATCH_RECOGNIZE (ORDER BY ts PATTERN (A+) DEFINE A AS price > 8)", t=ticks))
-    ... # doctest: +ELLIPSIS
-    == Query ==
-    ORDER BY ts ASC NULLS FIRST
-    ...
-    """
-    session = Session(_session(spark, frames, args), dict(args or {}), dict(frames))
-    if is_sase(text) and "events" in frames:
-        known = None if types is None else frozenset(types)
-        query = parse_sase_text(text, type, time, types=known, compressed=compressed)
-        with errors_about(text), warm(query):
-            planned = plan_on(query, frames["events"], session, Hints.of(hints), counted=analyze)
-            return explain_all([planned], planned.run() if analyze else None)
-    with errors_about(text):
-        statement = parse_statement(text)
-        if analyze and statement.has_effect:
-            raise UnsupportedError(
-                "explain(analyze=True) runs a query, not a statement that changes something.",
-                cure="Explain its SELECT alone, or leave analyze out.",
-            )
-        matched, clauses = match_clauses(statement, session, Hints.of(hints), counted=analyze)
-        # Spark runs commands at once, so only a query may be handed to it here.
-        result = None if statement.has_effect else matched.run(statement.final)
-    if not clauses:
-        return "There is no MATCH_RECOGNIZE in this statement: Spark runs it as it is."
-    return explain_all(clauses, result if analyze else None)
-
-
-@dataclass(frozen=True, slots=True)
-class RowPattern(QueryBuilder):
-    """A pattern query that can be used on any DataFrame. Immutable: each step returns a new one."""
-
-    def match(
-        self, frame: DataFrame, partition_by: Keys = None, order_by: Keys = None, hints: Args | None = None
-    ) -> DataFrame:
-        """Find the pattern in a DataFrame; made for `df.transform`.
-
-        Examples
-        --------
-        >>> import trellis as tr
-        >>> ticks = spark.createDataFrame([(1, 9.0), (2, 7.0), (3, 8.0)], "ts int, price double")
-        >>> v_shape = (
-        ...     tr.pattern("A DOWN+ UP+")
-        ...     .define(DOWN="price < prev(price)", UP="price > prev(price)")
-        ...     .measures(low="min(DOWN.price)")
-        ... )
-        >>> ticks.transform(v_shape.match, order_by="ts").collect()
-        [Row(low=7.0)]
-        """
-        query = self.query(partition_by, order_by)
-        with errors_about(self.text(partition_by, order_by)), warm(query):
-            planned = plan_on(query, frame, Session(frame.sparkSession), Hints.of(hints))
-            require_worker_python(frame.sparkSession)
-            return planned.run()
-
-    def explain(
-        self,
-        frame: DataFrame,
-        partition_by: Keys = None,
-        order_by: Keys = None,
-        hints: Args | None = None,
-        analyze: bool = False,
-    ) -> str:
-        """Say how the pattern would be found in a DataFrame; as `trellis.explain`."""
-        query = self.query(partition_by, order_by)
-        with errors_about(self.text(partition_by, order_by)), warm(query):
-            planned = plan_on(query, frame, Session(frame.sparkSession), Hints.of(hints), counted=analyze)
-            result = planned.run() if analyze else None
-        return explain_all([planned], result)
-
-
-def pattern(text: str) -> RowPattern:
-    """Start a pattern query in Python.
-
-    Examples
-    --------
-    >>> import trellis as tr
-    >>> p = tr.pattern("A B+").define(B="price > prev(price)")
-    >>> str(p.query(order_by="ts").pattern)
-    'A B+'
-    """
-    build(text)
-    return RowPattern(text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -480,17 +265,3 @@ def event_pattern(*components: str) -> EventPattern:
     """
     build_events(*components)
     return EventPattern(components)
-
-
-def _session(spark: SparkSession | None, frames: Mapping[str, DataFrame], args: Args | None) -> SparkSession:
-    if args is not None and not isinstance(args, Mapping):
-        raise BindingError("Parameters have names.", cure="Write :name, and pass args={'name': value}.")
-    for name, frame in frames.items():
-        if not hasattr(frame, "sparkSession"):
-            raise BindingError(f"{name} is not a DataFrame of Spark.", cure="Use spark.createDataFrame(...) first.")
-        spark = spark or frame.sparkSession
-    spark = spark or SparkSession.getActiveSession()
-    if spark is None:
-        require_java()
-        spark = SparkSession.builder.appName("trellis").getOrCreate()
-    return spark
