@@ -10,10 +10,11 @@ from trellis.algebra.event_scan import EventScan
 from trellis.algebra.expression import Aggregate, Expression
 from trellis.algebra.prefilter import BeforeMatch
 from trellis.algebra.segments import SegmentScan
+from trellis.algebra.workload_scan import WorkloadScan
 
 __all__ = ["LATE", "ROW", "Fired", "GroupedRows", "NeighbourPlan", "PairPlan", "Plan", "Scan", "StreamSpec"]
 
-Scan: TypeAlias = AutomatonScan | SegmentScan | EventScan
+Scan: TypeAlias = AutomatonScan | SegmentScan | EventScan | WorkloadScan
 """The search of a plan: what workers do with sorted rows."""
 
 

@@ -17,6 +17,7 @@ __all__ = [
     "Number",
     "OfGraph",
     "Output",
+    "PatternName",
     "Present",
     "ProgramSpec",
     "SliceSpec",
@@ -117,6 +118,11 @@ class Number:
 
 
 @dataclass(frozen=True, slots=True)
+class PatternName:
+    """The name of the pattern of a workload that was matched."""
+
+
+@dataclass(frozen=True, slots=True)
 class Value:
     """The value of an aggregate; for extremes, the value of a column in the row that the kernel found.
 
@@ -149,4 +155,4 @@ class OfGraph:
     column: str = ""
 
 
-Output: TypeAlias = Gather | Present | First | Label | Mark | Number | Value | ListAggregate | OfGraph
+Output: TypeAlias = Gather | Present | First | Label | Mark | Number | PatternName | Value | ListAggregate | OfGraph

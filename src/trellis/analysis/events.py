@@ -19,7 +19,7 @@ from trellis.analysis.schema import Schema
 from trellis.analysis.source import Source
 from trellis.errors import BindingError, Span
 
-__all__ = ["bind_events", "check_events", "edges_of", "with_fields"]
+__all__ = ["bind_events", "check_events", "check_type", "edges_of", "with_fields"]
 
 
 def with_fields(query: Query, schema: Schema) -> Query:
@@ -163,7 +163,17 @@ def _check_columns(names: tuple[str, ...], query: Query) -> None:
 
 def _check_types(events: EventClauses, binder: EventBinder, source: Source) -> None:
     """The type of an event is a text; and what is returned has a type that nobody can take for a function."""
-    column = binder.column(events.type)
+    check_type(binder.column(events.type), source)
+    if events.result_span is not None and source.is_function(events.result_type):
+        raise BindingError(
+            f"{events.result_type} is a function, and its value has no name.",
+            cure="Write AS and a name behind it; if it is the type of the result, put it in backquotes.",
+            span=events.result_span,
+        )
+
+
+def check_type(column: e.Column, source: Source) -> None:
+    """Refuse a column of types that holds no texts."""
     whole = len(column.path) == 1
     type_ = source.schema.type_of(column.path[0]) if whole else source.types_of([column])[0]
     name = ".".join(column.path)
@@ -171,12 +181,6 @@ def _check_types(events: EventClauses, binder: EventBinder, source: Source) -> N
         raise BindingError(
             f"The column {name} holds values of the type {type_}, and the types of events are texts.",
             cure=f"Name another column as type=, or cast it: col({name!r}).cast('string').",
-        )
-    if events.result_span is not None and source.is_function(events.result_type):
-        raise BindingError(
-            f"{events.result_type} is a function, and its value has no name.",
-            cure="Write AS and a name behind it; if it is the type of the result, put it in backquotes.",
-            span=events.result_span,
         )
 
 

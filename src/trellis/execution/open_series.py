@@ -19,6 +19,7 @@ from trellis.algebra.place import Place
 from trellis.algebra.plan import Scan
 from trellis.algebra.scan import Number
 from trellis.algebra.segments import Function, Read, SegmentRow, SegmentScan
+from trellis.algebra.workload_scan import WorkloadScan
 from trellis.errors import UnsupportedError
 from trellis.kernels import opcodes as o
 from trellis.kernels.arrays import Bools, Ints
@@ -114,6 +115,8 @@ def check_resumable(plan: AutomatonScan) -> None:
 
 def remembers_matches(plan: Scan) -> bool:
     """Whether a query reads the number of a match: then it is counted for as long as there are rows."""
+    if isinstance(plan, WorkloadScan):
+        return False
     read = any(isinstance(output, Number) for _, output in plan.outputs)
     if isinstance(plan, SegmentScan):
         return read

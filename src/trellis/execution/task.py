@@ -10,6 +10,7 @@ from trellis.algebra.automaton import AutomatonScan
 from trellis.algebra.event_scan import EventScan
 from trellis.algebra.plan import Scan
 from trellis.algebra.segments import SegmentScan
+from trellis.algebra.workload_scan import WorkloadScan
 from trellis.errors import assert_never
 from trellis.execution.chunks import Chunk, read_chunks
 
@@ -70,4 +71,8 @@ class MatchTask:
 
                 assert self.choose is not None, "somebody must choose the tree of a segment pattern"
                 return SegmentMatcher(self.scan, self.functions, self.choose)
+            case WorkloadScan():
+                from trellis.execution.workloads.matcher import WorkloadMatcher
+
+                return WorkloadMatcher(self.scan)
         assert_never(self.scan)

@@ -12,6 +12,7 @@ from trellis.algebra.plan import LATE, Plan, StreamSpec
 from trellis.algebra.query import Query
 from trellis.algebra.segments import SegmentScan
 from trellis.algebra.words import Words
+from trellis.algebra.workload_scan import WorkloadScan
 from trellis.analysis.source import Source
 from trellis.errors import BindingError, UnsupportedError, assert_never
 from trellis.planning.hints import Hints
@@ -27,8 +28,8 @@ def hints_for_streams(hints: Hints) -> Hints:
     return replace(hints, off=(*hints.off, *_NOT_ON_STREAMS), statistics="off")
 
 
-def plan_stream(plan: Plan, query: Query, source: Source, hints: Hints) -> Plan:
-    """The plan as one for a stream that a watermark follows."""
+def plan_stream(plan: Plan, query: Query, source: Source, hints: Hints, text: str | None = None) -> Plan:
+    """The plan as one for a stream that a watermark follows; `text` is what must not change while it is stopped."""
     watermark = source.watermark
     assert watermark is not None
     keys = len(plan.scan.keys)
@@ -41,7 +42,7 @@ def plan_stream(plan: Plan, query: Query, source: Source, hints: Hints) -> Plan:
     projected = dict(plan.projected)
     names = dict.fromkeys((*plan.shipped, *(name for name, _, _ in sorted_by)))
     columns = tuple((name, str(projected[name])) for name in names)
-    text = _text(query, source, hints)
+    text = _text(str(replace(query, measures=())) if text is None else text, source, hints)
     if isinstance(plan.scan, SegmentScan):
         plan = replace(plan, scan=replace(plan.scan, time=sorted_by[0][0]))
     spec = StreamSpec(sorted_by[0][0], sorted_by, columns, hints.buckets, hints.late, text)
@@ -59,11 +60,11 @@ def _with_late_rows(plan: Plan, source: Source) -> Plan:
     return replace(plan, projected=(*plan.projected, (LATE, row)), finished=(*finished, ("late", late)))
 
 
-def _text(query: Query, source: Source, hints: Hints) -> str:
+def _text(query: str, source: Source, hints: Hints) -> str:
     """What must not change while a stream is stopped. Parameters are hashed: nobody needs to read them there."""
     values = sorted((name, repr(value)) for name, value in source.parameters.items())
     given = [f"with parameters {sha256(repr(values).encode()).hexdigest()[:16]}"] if values else []
-    return "\n".join([str(replace(query, measures=())), *given, f"in {hints.buckets} buckets"])
+    return "\n".join([query, *given, f"in {hints.buckets} buckets"])
 
 
 def _check_order(plan: Plan, watermark: str, words: Words) -> None:
@@ -119,6 +120,8 @@ def _check_bounds(plan: Plan, words: Words) -> None:
             bounded = scan.within is not None or not _repeats(scan.instructions)
         case EventScan():
             bounded = scan.within is not None or scan.most_events > 0
+        case WorkloadScan():
+            bounded = all(window.within is not None or window.events > 0 for window in scan.windows)
         case SegmentScan():
             window = scan.tree.window
             bounded = window.most is not None or any(time.most is not None for time in window.times)

@@ -21,7 +21,19 @@ from pyspark.sql.types import (
 
 from trellis.algebra.automaton import MatchScan
 from trellis.algebra.plan import Scan
-from trellis.algebra.scan import First, Gather, Label, ListAggregate, Mark, Number, OfGraph, Output, Present, Value
+from trellis.algebra.scan import (
+    First,
+    Gather,
+    Label,
+    ListAggregate,
+    Mark,
+    Number,
+    OfGraph,
+    Output,
+    PatternName,
+    Present,
+    Value,
+)
 from trellis.algebra.segments import SegmentScan
 from trellis.execution.slices import marks_of
 from trellis.execution.task import MatchTask
@@ -61,7 +73,7 @@ def _type(output: Output, scan: Scan, types: dict[str, DataType]) -> DataType:
             return types[column]
         case Present() | First():
             return BooleanType()
-        case Label():
+        case Label() | PatternName():
             return StringType()
         case Number() | Mark():
             return LongType()

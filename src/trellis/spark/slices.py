@@ -9,7 +9,8 @@ from pyspark.sql.types import StructType
 from trellis.algebra.event_scan import EventScan
 from trellis.algebra.plan import Scan
 from trellis.algebra.prefilter import Scale, Slices
-from trellis.algebra.scan import Number, SliceSpec
+from trellis.algebra.scan import Number, PatternName, SliceSpec
+from trellis.algebra.workload_scan import WorkloadScan
 from trellis.execution.slices import ENDS, MARKS, NumberTask, ResolveTask, marks_of
 from trellis.spark.prefilter import units_of
 
@@ -54,7 +55,9 @@ def resolve(matched: DataFrame, scan: Scan) -> DataFrame:
     marks = {name for name, _ in marks_of(scan)}
     schema = StructType([field for field in matched.schema if field.name not in marks])
     numbered = [name for name, output in scan.outputs if isinstance(output, Number) and name not in marks]
-    if isinstance(scan, EventScan):
+    # Of a workload, the matches of each pattern are numbered.
+    keys += [name for name, output in scan.outputs if isinstance(output, PatternName)]
+    if isinstance(scan, EventScan | WorkloadScan):
         ordered = together.sortWithinPartitions(*keys, *map(F.expr, ENDS), *MARKS)
         return ordered.mapInArrow(NumberTask(keys, schema.names, numbered), schema)
     ordered = together.sortWithinPartitions(*keys, *MARKS)

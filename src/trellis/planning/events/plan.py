@@ -34,7 +34,7 @@ from trellis.planning.rows.within import plan_within
 from trellis.planning.rule import Firing
 from trellis.planning.rules import KEEP_EVENTS
 
-__all__ = ["plan_events"]
+__all__ = ["lacking", "plan_events"]
 
 _SEARCHES = {
     "auto": EventSearch.MERGED,
@@ -65,7 +65,7 @@ def plan_events(bound: BoundQuery, tests: Tests, source: Source, hints: Hints, r
     tested = replace(bound, variables=tuple(named.names), conditions=tuple(named.conditions.items()))
     conditions = plan_conditions(tested, columns, rules, lenient=source.lenient, constant=source.constant)
     if conditions.slots.pairs:
-        raise _lacking(next(iter(conditions.slots.pairs)), events.where)
+        raise lacking(next(iter(conditions.slots.pairs)), events.where)
     for one in named.tests.values():
         assert one.alone < 0 or conditions.conditions[one.alone].where != "kernel"
     parts, absences = _automaton(bound, named)
@@ -133,7 +133,7 @@ def _check_truth(tests: Tests, columns: Columns) -> None:
             raise BindingError(f"The condition is of type {type_}, not a truth value.", span=part.span)
 
 
-def _lacking(value: Expression, where: tuple[Expression, ...]) -> UnsupportedError:
+def lacking(value: Expression, where: tuple[Expression, ...]) -> UnsupportedError:
     """The error for a function of two events, at the condition that calls it."""
     names = {node.function for node in e.walk(value) if isinstance(node, e.Call)}
     calls = [node for one in where for node in e.walk(one) if isinstance(node, e.Call) and node.function in names]
