@@ -13,7 +13,7 @@ from trellis.plots.layers import Layout, layered
 
 __all__ = ["PlanGraph", "PlanNode", "draw_plan"]
 
-SHARES = ("#c5ccd4", "#f2c14e", "#ec8b33", "#d4503a", "#a0265e", "#5b1a75", "#1d0f4a")
+SHARES = ("#c5ccd4", "#f8d95a", "#ee8a2c", "#cf4436", "#98205f", "#5a1a7c", "#180c44")
 """Of nodes by how many patterns use them: grey for one; then, for twice as many each, from yellow to dark violet."""
 _LEAST, _MOST = 560, 1360
 _UNIT = 118

@@ -11,10 +11,11 @@ from trellis.planning.workloads.gains import WorkloadCosts
 
 __all__ = ["describe_workload", "graph_of"]
 
-_NAMES = 3
+_NAMES = 4
 _MOST_SHARED = 12
 _TITLE = 88
 _PATTERN = 100
+_NAME = 40
 
 PlainNode = tuple[str, str, tuple[str, ...], tuple[str, ...], float, int | None]
 """A short and a long text, the patterns that use the node, those whose matches it holds, instances thought and real."""
@@ -116,8 +117,8 @@ def _patterns(plan: _Plan, patterns: Mapping[str, str], costs: WorkloadCosts, mo
     for name in [*patterns][:most]:
         where = _listed([f"#{number}" for number in places.get(name, ())])
         alone = f"{_many(costs.alone[name])} by itself" if name in costs.alone else ""
-        text = _shortened(" ".join(patterns[name].split()), _PATTERN)
-        rows.append((_shortened(name, _PATTERN), text, f"-> {where}" if where else "no match is possible", alone))
+        text = _one_line(patterns[name], _PATTERN)
+        rows.append((_one_line(name, _NAME), text, f"-> {where}" if where else "no match is possible", alone))
     more = len(patterns) - len(rows)
     return [*_aligned(rows), *([f"and {more:,} more"] if more else [])]
 
@@ -130,7 +131,7 @@ def _summary(plan: _Plan) -> list[str]:
     return [
         f"{_counted(len(nodes), 'node')} for {_counted(plan.patterns, 'pattern')}: "
         f"{_counted(leaves, 'leaf', 'leaves')} and {_counted(len(nodes) - leaves, 'join')}; {shared:,} shared",
-        f"about: instances that are thought to be held at a time{found}",
+        f"about: instances that are thought to be held at a time{found}; ->: patterns whose matches they are",
     ]
 
 
@@ -153,8 +154,8 @@ def _tree(plan: _Plan, number: int, role: str, first: str, rest: str) -> Iterato
     yield _row(plan, number, f"{first}{role}")
     below = [(part, "") for part in plan.parts(number)]
     for leaf, names in plan.absent[number].items():
-        whose = "" if len(plan.results[number]) == 1 else f"for {_listed([*names])} "
-        below.append((leaf, f"{whose}without "))
+        # Instances of the node stay: another pattern may be made of them.
+        below.append((leaf, f"for {_listed([*names])} without "))
     for place, (part, role) in enumerate(below, 1):
         yield from _tree(plan, part, role, f"{rest}+- ", f"{rest}{'|  ' if place < len(below) else '   '}")
 
@@ -169,9 +170,14 @@ def _row(plan: _Plan, number: int, before: str = "") -> tuple[str, ...]:
     results = [*plan.results[number]]
     notes = [f"-> {_listed(results)}"] if results else []
     if len(names) > max(1, len(results)):
-        notes.append(f"shared by {f'{len(names):,}: ' if len(names) > _NAMES else ''}{_listed(names)}")
-    title = f"{before}#{number}  {sub_pattern_text(node.pattern)}"
-    return _shortened(title, _TITLE), f"WITHIN {node.window}", about, "; ".join(notes)
+        notes.append(f"shared by {_listed(names) if len(names) <= _NAMES else f'{len(names):,}: {_listed(names)}'}")
+    title = f"{before}#{number}  "
+    return (
+        title + _one_line(sub_pattern_text(node.pattern), _TITLE - len(title)),
+        f"WITHIN {node.window}",
+        about,
+        "; ".join(notes),
+    )
 
 
 def _left_out(plan: _Plan) -> list[str]:
@@ -193,13 +199,12 @@ def _most_shared(plan: _Plan) -> list[str]:
 def _costs(plan: _Plan, costs: WorkloadCosts) -> list[str]:
     """Instances in all nodes: those of the plan, and of plans that share nothing."""
     apart = sum(costs.alone.values())
+    found = "" if plan.actual is None else f", found {sum(plan.actual):,}"
     rows = [
-        ("this plan", f"about {_many(costs.plan)}", ""),
+        ("this plan", f"about {_many(costs.plan)}{found}", ""),
         ("each pattern by itself", f"about {_many(apart)}", _times(apart, costs.plan)),
         ("patterns as written", f"about {_many(costs.written)}", _times(costs.written, costs.plan)),
     ]
-    if plan.actual is not None:
-        rows.insert(1, ("", f"found {sum(plan.actual):,}", ""))
     return _aligned(rows)
 
 
@@ -215,13 +220,15 @@ def _aligned(rows: Sequence[tuple[str, ...]]) -> list[str]:
 
 
 def _listed(names: Sequence[str]) -> str:
-    """The first names, and how many more there are."""
-    shown = ", ".join(_shortened(name, _TITLE) for name in names[:_NAMES])
-    return shown if len(names) <= _NAMES else f"{shown} and {len(names) - _NAMES:,} more"
+    """All names, or the first ones and how many more there are."""
+    shown = [_one_line(name, _NAME) for name in names]
+    return ", ".join(shown) if len(names) <= _NAMES else f"{', '.join(shown[:3])} and {len(names) - 3:,} more"
 
 
-def _shortened(text: str, most: int) -> str:
-    return text if len(text) <= most else f"{text[: most - 1]}…"
+def _one_line(text: str, most: int) -> str:
+    """A text that may have several lines, and be longer than there is room for."""
+    line = " ".join(text.split())
+    return line if len(line) <= most else f"{line[: max(most, 1) - 1]}…"
 
 
 def _counted(count: int, one: str, many: str = "") -> str:
