@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ import pytest
 from planning.workloads.made import clauses, random_statistics, random_workload
 from plots.pictures import SIGHT, browse, count_of, difference, layers_of, pixels_of, spec_of
 from trellis.algebra.clauses import Clause
-from trellis.errors import BindingError, UnsupportedError
+from trellis.errors import BindingError, ResourceError, UnsupportedError
 from trellis.planning.describe.workloads import graph_of
 from trellis.planning.workloads.plan import SearchOptions, plan_workload
 from trellis.planning.workloads.statistics import WorkloadStatistics
@@ -65,10 +66,15 @@ def patterns_of(chart: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def edges_of(chart: dict[str, Any], dashed: bool = False) -> list[list[tuple[float, float]]]:
-    routes: dict[int, list[tuple[float, float]]] = {}
+    """The points of each edge; between two edges there is a gap."""
+    routes: list[list[tuple[float, float]]] = [[]]
     for row in layers_of(chart, "line")[dashed]["data"]["values"]:
-        routes.setdefault(row["edge"], []).append((row["x"], row["y"]))
-    return list(routes.values())
+        if row["y"] is None:
+            routes.append([])
+        else:
+            routes[-1].append((row["x"], row["y"]))
+    assert routes.pop() == []
+    return routes
 
 
 # ---- what is drawn ----
@@ -218,7 +224,7 @@ def test_long_names_are_shortened() -> None:
     name, label = "n" * 90, "#0 " + "T" * 90
     chart = view(PlanGraph((PlanNode(label, "T a", (name,), (name,), 1e40),), ()))
     (row,), (pattern,) = nodes_of(chart), patterns_of(chart)
-    assert row["label"] == ["#0 " + "T" * 20 + "…", "about 1e+40"]
+    assert row["label"] == ["#0 " + "T" * 17, "T" * 19 + "…", "about 1e+40"]
     assert row["node"] == label
     assert pattern["name"] == "n" * 19 + "…" and pattern["pattern"] == name
 
@@ -234,6 +240,14 @@ def test_files(small: PlanGraph, tmp_path: Path) -> None:
     assert spec["title"]["text"] == "Shared plan"
     with pytest.raises(UnsupportedError, match=r"\.html, \.png, \.svg or \.json"):
         plot_plan(small, tmp_path / "p.gif")
+
+
+def test_a_specification_needs_no_package(small: PlanGraph, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "vl_convert", None)
+    plot_plan(small, tmp_path / "new folder" / "p.json")
+    with pytest.raises(ResourceError, match="vl-convert-python"):
+        plot_plan(small, tmp_path / "another folder" / "p.svg")
+    assert [one.name for one in tmp_path.iterdir()] == ["new folder"]
 
 
 def test_png_shows_colours_and_leaves_the_border_free(small: PlanGraph, tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from trellis.plots.drawing import plot
-from trellis.plots.plan_chart import PlanGraph, PlanNode
+from trellis.plots.plan_graph import PlanGraph, PlanNode
 from trellis.plots.plans import plot_plan
 
 __all__ = ["PlanGraph", "PlanNode", "plot", "plot_plan"]

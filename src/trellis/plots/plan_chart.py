@@ -6,71 +6,29 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import log1p
+from textwrap import wrap
 
-from trellis.errors import BindingError
 from trellis.plots.chart import INK, LINE, MUTED, Spec, whole
 from trellis.plots.layers import Layout, layered
+from trellis.plots.plan_graph import PlanGraph, PlanNode
 
-__all__ = ["PlanGraph", "PlanNode", "draw_plan"]
+__all__ = ["draw_plan"]
 
 SHARES = ("#c5ccd4", "#f8d95a", "#ee8a2c", "#cf4436", "#98205f", "#5a1a7c", "#180c44")
 """Of nodes by how many patterns use them: grey for one; then, for twice as many each, from yellow to dark violet."""
 _LEAST, _MOST = 560, 1360
 _UNIT = 118
 """How wide a picture is, and how many pixels a node has, if there is so much room."""
-_MARGIN = 76
-_ROW = 104
-_LABEL, _NAME = 24, 20
-"""How many characters of a label, and of the name of a pattern, are shown."""
+_MARGIN = 66
+_ROW, _BELOW = 104, 60
+_LABEL, _NAME = 20, 20
+"""How many characters a line of a label has at most, and how many of the name of a pattern are shown."""
 _LETTER = 5.7
 """About how wide a character is."""
+_VISIBLE = 3.0
+"""How large a circle is at least, even if it touches others."""
 _UPRIGHT = 0.35
 """For which part of the way to the next row an edge is drawn upwards."""
-
-
-@dataclass(frozen=True, slots=True)
-class PlanNode:
-    """A sub-pattern, in short and in full, and how many instances it is thought to have (`estimate`), or had (`found`).
-
-    `patterns` use it, and of these it gives `results` their matches.
-    """
-
-    label: str
-    text: str
-    patterns: tuple[str, ...]
-    results: tuple[str, ...]
-    estimate: float
-    found: int | None = None
-
-    @property
-    def instances(self) -> float:
-        """How many it had, or is thought to have: a number that can be drawn."""
-        return min(self.estimate if self.found is None else float(self.found), 1e300)
-
-
-@dataclass(frozen=True, slots=True)
-class PlanGraph:
-    """The plan of many patterns. `edges` lead from a part to a node that is made of it, which stands behind it.
-
-    `absences` are the nodes of which patterns want no instance.
-    """
-
-    nodes: tuple[PlanNode, ...]
-    edges: tuple[tuple[int, int], ...]
-    absences: tuple[tuple[int, str], ...] = ()
-
-    def __post_init__(self) -> None:
-        for part, node in self.edges:
-            if not 0 <= part < node < len(self.nodes):
-                raise BindingError(
-                    f"In a plan of {len(self.nodes)} nodes, node {node} cannot be made of node {part}.",
-                    cure="Number nodes from 0, each behind those that it is made of.",
-                )
-
-    @property
-    def patterns(self) -> tuple[str, ...]:
-        """The patterns, in the order of the nodes that give them their matches."""
-        return tuple(dict.fromkeys(name for node in self.nodes for name in node.results))
 
 
 def draw_plan(plan: PlanGraph, title: str) -> Spec:
@@ -123,7 +81,7 @@ def _view(plan: PlanGraph, names: Sequence[str], canvas: _Canvas, solid: int) ->
     patterns, upright = _patterns(names, len(nodes), canvas)
     longest = max((len(row["name"]) for row in patterns), default=0)
     above = 14 + (_LETTER * longest if upright else 14)
-    height = _ROW * canvas.top + 46 + above
+    height = _ROW * canvas.top + _BELOW + above
     x: Spec = {
         "field": "x",
         "type": "quantitative",
@@ -133,7 +91,7 @@ def _view(plan: PlanGraph, names: Sequence[str], canvas: _Canvas, solid: int) ->
     y: Spec = {
         "field": "y",
         "type": "quantitative",
-        "scale": {"domain": [-46 / _ROW, canvas.top + above / _ROW], "nice": False, "zero": False},
+        "scale": {"domain": [-_BELOW / _ROW, canvas.top + above / _ROW], "nice": False, "zero": False},
         "axis": None,
     }
     classes = _classes(plan)
@@ -191,6 +149,8 @@ def _nodes(plan: PlanGraph, canvas: _Canvas) -> list[Spec]:
     largest = log1p(max((node.instances for node in plan.nodes), default=0.0)) or 1.0
     widest = min(34.0, 0.85 * canvas.unit)
     least = min(7.0, 0.7 * widest)
+    if widest < _VISIBLE:
+        least = widest = _VISIBLE
     written = _readable(plan, canvas)
     rows: list[Spec] = []
     for number, node in enumerate(plan.nodes):
@@ -230,22 +190,23 @@ def _patterns(names: Sequence[str], first: int, canvas: _Canvas) -> tuple[list[S
 
 
 def _edge_layers(canvas: _Canvas, solid: int, x: Spec, y: Spec) -> list[Spec]:
-    """Edges, and dashed those of what must be absent."""
+    """Edges, and dashed those of what must be absent. All are one line, with gaps: thousands of lines take minutes."""
     rows: tuple[list[Spec], list[Spec]] = ([], [])
     for number, route in enumerate(canvas.layout.routes):
-        dashed = number >= solid
-        for place, (across, up) in enumerate(_curve(route)):
-            rows[dashed].append({"edge": number, "step": place, "x": canvas.x(across), "y": round(up, 3)})
-    many = len(canvas.layout.routes) > 250
+        line = rows[number >= solid]
+        for across, up in _curve(route):
+            line.append({"step": len(line), "x": canvas.x(across), "y": round(up, 3)})
+        line.append({"step": len(line), "x": line[-1]["x"], "y": None})
+    thin = min(1.0, max(0.25, 120 / max(1, len(canvas.layout.routes))))
     mark: Spec = {
         "type": "line",
         "interpolate": "basis",
         "color": LINE,
-        "strokeWidth": 0.7 if many else 1.1,
-        "strokeOpacity": 0.45 if many else 0.75,
+        "strokeWidth": round(1.2 * thin**0.5, 2),
+        "strokeOpacity": round(0.8 * thin**0.5, 2),
         "clip": True,
     }
-    encoding: Spec = {"x": x, "y": y, "detail": {"field": "edge"}, "order": {"field": "step"}}
+    encoding: Spec = {"x": x, "y": y, "order": {"field": "step"}}
     return [
         {"name": "zoom0", "data": {"values": rows[False]}, "mark": mark, "encoding": encoding},
         {"data": {"values": rows[True]}, "mark": {**mark, "strokeDash": [4, 3]}, "encoding": encoding},
@@ -296,7 +257,8 @@ def _readable(plan: PlanGraph, canvas: _Canvas) -> set[int]:
 
 
 def _lines(node: PlanNode) -> list[str]:
-    return [_shortened(node.label, _LABEL), _shortened(_told(node), _LABEL)]
+    first, *rest = wrap(node.label, _LABEL) or [""]
+    return [first, *([_shortened(" ".join(rest), _LABEL)] if rest else []), _shortened(_told(node), _LABEL)]
 
 
 def _told(node: PlanNode, both: bool = False) -> str:

@@ -6,7 +6,8 @@ import os
 from pathlib import Path
 
 from trellis.plots.files import check_target, write
-from trellis.plots.plan_chart import PlanGraph, draw_plan
+from trellis.plots.plan_chart import draw_plan
+from trellis.plots.plan_graph import PlanGraph
 
 __all__ = ["plot_plan"]
 

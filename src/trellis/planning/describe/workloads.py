@@ -13,7 +13,7 @@ __all__ = ["describe_workload", "graph_of"]
 
 _NAMES = 4
 _MOST_SHARED = 12
-_TITLE = 88
+_TITLE, _LEAST = 88, 30
 _PATTERN = 100
 _NAME = 40
 
@@ -173,7 +173,7 @@ def _row(plan: _Plan, number: int, before: str = "") -> tuple[str, ...]:
         notes.append(f"shared by {_listed(names) if len(names) <= _NAMES else f'{len(names):,}: {_listed(names)}'}")
     title = f"{before}#{number}  "
     return (
-        title + _one_line(sub_pattern_text(node.pattern), _TITLE - len(title)),
+        title + _one_line(sub_pattern_text(node.pattern), max(_LEAST, _TITLE - len(title))),
         f"WITHIN {node.window}",
         about,
         "; ".join(notes),
@@ -228,7 +228,7 @@ def _listed(names: Sequence[str]) -> str:
 def _one_line(text: str, most: int) -> str:
     """A text that may have several lines, and be longer than there is room for."""
     line = " ".join(text.split())
-    return line if len(line) <= most else f"{line[: max(most, 1) - 1]}…"
+    return line if len(line) <= most else f"{line[: most - 1]}…"
 
 
 def _counted(count: int, one: str, many: str = "") -> str:
