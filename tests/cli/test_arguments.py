@@ -72,7 +72,7 @@ def test_no_command() -> None:
         ("run q.sql --overwrite", "need --out"),
         ("run q.sql --partitioned", "need --out"),
         ("run q.sql --x ts", "--x needs --plot"),
-        ("run q.sql --table t=t.csv --plot m.gif --x a --y b", "suffixes .html, .png, .svg"),
+        ("run q.sql --table t=t.csv --plot m.gif --x a --y b", "suffixes .html, .png, .svg, .json"),
         ("run q.sql --table t=t.csv --plot m.png --x a", "needs --x and --y"),
         ("run q.sql --table t=t.csv --plot m.png --label a", "needs --x and --y"),
         ("run q.sql --plot m.png --x a --y b", "there is none"),

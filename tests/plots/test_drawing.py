@@ -408,7 +408,7 @@ def test_inner_needs_one_row_per_match(walks: pd.DataFrame, falls: pd.DataFrame)
 
 
 def test_unknown_suffix(walks: pd.DataFrame, dips: pd.DataFrame) -> None:
-    with pytest.raises(UnsupportedError, match=r"\.html, \.png or \.svg"):
+    with pytest.raises(UnsupportedError, match=r"\.html, \.png, \.svg or \.json"):
         plot(dips, walks, x="day", y="temp", path="m.jpeg")
 
 

@@ -14,7 +14,7 @@ from trellis.cli.tables import is_url, table
 
 __all__ = ["read_arguments"]
 
-_PICTURES = (".html", ".png", ".svg")
+_PICTURES = (".html", ".png", ".svg", ".json")
 _EXAMPLE = """\
 example:
   trellis run query.sql --table ticks=ticks.parquet --out matches.parquet
@@ -183,7 +183,7 @@ def _add_output(command: ArgumentParser) -> None:
 
 def _add_plot(command: ArgumentParser) -> None:
     group = command.add_argument_group("a picture of the matches")
-    group.add_argument("--plot", metavar="PATH", help="draw the matches: .html, .png or .svg")
+    group.add_argument("--plot", metavar="PATH", help="draw the matches: .html, .png, .svg or .json")
     group.add_argument(
         "--series", metavar="NAME", help="the table whose rows are the line; needed if there are several"
     )

@@ -1,7 +1,9 @@
-"""Pictures in files that open anywhere: matches as bands on lines, matches with gaps in lanes, how far runs came."""
+"""Pictures in files that open anywhere: matches on lines, matches in lanes, how far runs came, and shared plans."""
 
 from __future__ import annotations
 
 from trellis.plots.drawing import plot
+from trellis.plots.plan_graph import PlanGraph, PlanNode
+from trellis.plots.plans import plot_plan
 
-__all__ = ["plot"]
+__all__ = ["PlanGraph", "PlanNode", "plot", "plot_plan"]

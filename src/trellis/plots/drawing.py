@@ -81,7 +81,7 @@ def plot(
     type : str
         Of events: the column that holds the type, as in `trellis.sase`.
     path : str or path
-        The file to write. Its suffix says what: `.html`, `.png` or `.svg`.
+        The file to write. Its suffix says what: `.html`, `.png`, `.svg`, or `.json` for the Vega-Lite specification.
     title : str, optional
         The heading. Below it stands how many matches are shown.
     y_title : str, optional

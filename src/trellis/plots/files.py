@@ -1,4 +1,4 @@
-"""A picture in a file: HTML, PNG or SVG. No network and no browser is needed for any of them."""
+"""A picture in a file: HTML, PNG, SVG, or its specification. No network and no browser is needed for any of them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from trellis.plots.chart import Spec
 
 __all__ = ["check_target", "write"]
 
-SUFFIXES = (".html", ".png", ".svg")
+SUFFIXES = (".html", ".png", ".svg", ".json")
 
 
 def check_target(path: str | os.PathLike[str]) -> Path:
@@ -29,6 +29,15 @@ def check_target(path: str | os.PathLike[str]) -> Path:
 
 def write(spec: Spec, target: Path) -> Path:
     """Write the picture, in the form that the suffix names."""
+    content = _content(spec, target.suffix.lower())
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_bytes(content)
+    return target
+
+
+def _content(spec: Spec, suffix: str) -> bytes:
+    if suffix == ".json":
+        return _text(spec).encode()
     try:
         import vl_convert
     except ImportError:
@@ -36,15 +45,17 @@ def write(spec: Spec, target: Path) -> Path:
             "Drawing needs the package vl-convert-python, which is not installed.",
             cure="Install it with: pip install 'trellis-spark[plot]'",
         ) from None
-    target.parent.mkdir(parents=True, exist_ok=True)
-    match target.suffix.lower():
+    match suffix:
         case ".png":
-            target.write_bytes(vl_convert.vegalite_to_png(spec, scale=2))
+            return vl_convert.vegalite_to_png(spec, scale=2)
         case ".svg":
-            target.write_text(vl_convert.vegalite_to_svg(spec), encoding="utf-8")
+            return vl_convert.vegalite_to_svg(spec).encode()
         case _:
-            target.write_text(_page(spec, _library()), encoding="utf-8")
-    return target
+            return _page(spec, _library()).encode()
+
+
+def _text(spec: Spec) -> str:
+    return json.dumps(spec, ensure_ascii=False, allow_nan=False)
 
 
 @cache
@@ -57,7 +68,7 @@ def _library() -> str:
 
 def _page(spec: Spec, library: str) -> str:
     """A page that holds everything it needs. `<` is escaped, so that no value can end the script."""
-    data = json.dumps(spec, ensure_ascii=False, allow_nan=False).replace("<", "\\u003c")
+    data = _text(spec).replace("<", "\\u003c")
     return f"""<!DOCTYPE html>
 <html lang="en">
 <head>
