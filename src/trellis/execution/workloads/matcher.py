@@ -170,6 +170,8 @@ class _Search:
         )._replace(label=np.empty(rows, np.int32))
         self.reading = Reading(program, self.slots, matcher.places, matcher.aggregates, track, work.stack)
         several = {root.pattern for one, root in enumerate(plan.roots) if one and _same_pattern(plan, one)}
+        self.growing: Growing | None = None
+        self.until = np.zeros(0, np.int64)
         self.waiting = {root.pattern: Waiting(self.groups(root.keys), root.pattern in several) for root in plan.roots}
 
     def _leaf_specs(self) -> list[LeafSpec]:
@@ -202,7 +204,8 @@ class _Search:
     def _values(self, slot: int) -> Ints:
         """The values of a slot as numbers that are equal where the values are."""
         if self.plan.slots[slot].held != "float":
-            return self.slots.ints[slot]
+            ints: Ints = self.slots.ints[slot]
+            return ints
         floats = self.slots.floats[slot]
         bits: Ints = np.where(np.isnan(floats), np.nan, floats + 0.0).view(np.int64)
         return bits

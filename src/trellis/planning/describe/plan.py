@@ -12,9 +12,10 @@ from trellis.algebra.plan import NeighbourPlan, Plan, Scan
 from trellis.algebra.query import Query
 from trellis.algebra.scan import Output
 from trellis.algebra.segments import SegmentScan
+from trellis.algebra.workload_scan import WorkloadScan
 from trellis.errors import assert_never
 from trellis.planning.before_match.neighbours import as_written
-from trellis.planning.describe import events, rows, segments
+from trellis.planning.describe import events, rows, segments, workloads
 from trellis.planning.describe.before_match import describe_prefilter
 
 __all__ = ["describe_plan"]
@@ -66,9 +67,7 @@ def _stream(plan: Plan, kept: Sequence[str]) -> list[str]:
 
 def _conditions(scan: Scan) -> list[str]:
     match scan:
-        case AutomatonScan():
-            return rows.conditions(scan)
-        case EventScan():
+        case AutomatonScan() | EventScan() | WorkloadScan():
             return rows.conditions(scan)
         case SegmentScan():
             return segments.conditions(scan)
@@ -84,12 +83,14 @@ def _search(scan: Scan) -> tuple[str, list[str]]:
             return events.summary(scan), events.search(scan)
         case SegmentScan():
             return segments.summary(scan), []
+        case WorkloadScan():
+            return workloads.summary(scan), [f"step budget {scan.budget:,} for each chunk of series"]
     assert_never(scan)
 
 
 def _output(output: Output, names: Mapping[str, str], scan: Scan) -> str:
     match scan:
-        case AutomatonScan() | EventScan():
+        case AutomatonScan() | EventScan() | WorkloadScan():
             return rows.output_text(output, names, scan)
         case SegmentScan():
             return segments.output_text(output, names, scan)

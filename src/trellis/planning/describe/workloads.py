@@ -6,10 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from trellis.algebra.shared_tree import JoinNode, LeafNode, SharedTree
+from trellis.algebra.workload_scan import WorkloadScan
 from trellis.planning.describe.sub_patterns import short_text, sub_pattern_text
 from trellis.planning.workloads.gains import WorkloadCosts
 
-__all__ = ["describe_workload", "graph_of"]
+__all__ = ["describe_workload", "graph_of", "summary"]
 
 _NAMES = 4
 _MOST_SHARED = 12
@@ -48,6 +49,12 @@ def describe_workload(
         ("Cost", [*_costs(plan, costs), f"strategy {strategy}, {seconds:.1f} s"]),
     ]
     return "\n\n".join("\n".join([f"== {title} ==", *lines]) for title, lines in sections if lines)
+
+
+def summary(scan: WorkloadScan) -> str:
+    """How large the tree is."""
+    patterns = _counted(len(scan.patterns), "pattern")
+    return f"{patterns} along a shared tree of {len(scan.nodes):,} nodes, {len(scan.slots)} slots, all matches"
 
 
 def graph_of(
