@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from local import Row, evaluate, sorted_rows, source_of
@@ -10,11 +11,8 @@ from trellis.algebra.plan import Plan
 from trellis.execution.task import MatchTask
 from trellis.languages.workloads import parse_workload
 from trellis.planning.hints import Hints
-from trellis.planning.rule import Firing
-from trellis.planning.workloads.before import before_workload
-from trellis.planning.workloads.bound import bind_workload
+from trellis.planning.workloads.driver import draft_workload
 from trellis.planning.workloads.plan import SearchOptions, plan_workload
-from trellis.planning.workloads.scan import scan_plan
 from trellis.planning.workloads.statistics import WorkloadStatistics
 
 
@@ -25,16 +23,16 @@ def plan_patterns(
     time: Sequence[str] = ("time",),
     options: SearchOptions | None = None,
     statistics: WorkloadStatistics | None = None,
+    *,
+    watermark: str | None = None,
     **hints: object,
 ) -> Plan:
-    """The plan of a workload."""
-    asked = Hints.of(hints)
+    """The plan of a workload; a stream has a `watermark`."""
     queries = {one.name: one.query for one in parse_workload(patterns, "type", time)}
-    source, rules = source_of(schema), Firing(frozenset(asked.off))
-    workload = bind_workload(queries, partition_by, source, rules.off)
-    before = before_workload(workload, source, asked, rules)
-    planned = plan_workload([one.clause for one in workload.clauses], statistics or WorkloadStatistics(), options)
-    return scan_plan(workload, planned.tree(), before, asked)
+    source = replace(source_of(schema), watermark=watermark)
+    drafted = draft_workload(queries, partition_by, source, Hints.of(hints))
+    clauses = [one.clause for one in drafted.workload.clauses]
+    return drafted.plan(plan_workload(clauses, statistics or WorkloadStatistics(), options).tree())
 
 
 def run_plan(plan: Plan, rows: Sequence[Row], schema: Sequence[tuple[str, str]]) -> list[dict[str, Any]]:

@@ -10,17 +10,20 @@ if TYPE_CHECKING:
     from trellis.api import (
         EventPattern,
         RowPattern,
+        Workload,
         decompress,
         event_pattern,
         explain,
+        match_all,
         pattern,
         progress,
         sase,
         sql,
         sqlts,
+        workload,
     )
     from trellis.execution.warmup import warmup
-    from trellis.plots import plot
+    from trellis.plots import plot, plot_plan
     from trellis.segment_functions import segment_function
     from trellis.streams import stream_progress, watch
 
@@ -28,12 +31,15 @@ __version__ = "0.1.0"
 __all__ = [
     "EventPattern",
     "RowPattern",
+    "Workload",
     "decompress",
     "errors",
     "event_pattern",
     "explain",
+    "match_all",
     "pattern",
     "plot",
+    "plot_plan",
     "progress",
     "sase",
     "segment_function",
@@ -42,16 +48,20 @@ __all__ = [
     "stream_progress",
     "warmup",
     "watch",
+    "workload",
 ]
 
 _HOMES = {
     "EventPattern": "trellis.api",
     "RowPattern": "trellis.api",
+    "Workload": "trellis.api",
     "decompress": "trellis.api",
     "event_pattern": "trellis.api",
     "explain": "trellis.api",
+    "match_all": "trellis.api",
     "pattern": "trellis.api",
     "plot": "trellis.plots",
+    "plot_plan": "trellis.plots",
     "progress": "trellis.api",
     "sase": "trellis.api",
     "segment_function": "trellis.segment_functions",
@@ -60,6 +70,7 @@ _HOMES = {
     "stream_progress": "trellis.streams",
     "warmup": "trellis.execution.warmup",
     "watch": "trellis.streams",
+    "workload": "trellis.api",
 }
 
 

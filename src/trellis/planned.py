@@ -18,7 +18,7 @@ from trellis.errors import TrellisError, TrellisWarning, UnsupportedError, raisi
 from trellis.execution.open_series import kept_for_ever
 from trellis.execution.segments.trial import try_tree
 from trellis.execution.task import MatchTask
-from trellis.execution.warmup import kernels_for, kernels_of, start_warmup
+from trellis.execution.warmup import Kernels, kernels_for, kernels_of, start_warmup
 from trellis.planning.describe.plan import describe_plan
 from trellis.planning.describe.segments import describe_trial
 from trellis.planning.driver import plan_query
@@ -32,7 +32,7 @@ from trellis.spark.session import Session, refused
 from trellis.spark.source import source_of
 from trellis.spark.worker_python import require_worker_python
 
-__all__ = ["Planned", "errors_about", "explain_all", "plan_on", "warm"]
+__all__ = ["Planned", "errors_about", "explain_all", "plan_on", "warm", "warm_kernels", "warn"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ def plan_on(
     if counted and plan.stream is not None:
         raise UnsupportedError("A stream never ends, so its rows cannot be counted.", cure="Leave out analyze.")
     for warning in plan.warnings:
-        _warn(warning)
+        warn(warning)
     for kernels in kernels_of(plan.scan):
         if kernels is not kernels_for(query.kind):
             # Nobody knew before that the plan needs them.
@@ -119,13 +119,20 @@ def errors_about(text: str) -> Iterator[None]:
 @contextmanager
 def warm(*queries: Query) -> Iterator[None]:
     """Kernels are compiled or loaded while the query is planned, so that workers only load."""
-    threads = [start_warmup(kernels) for kernels in {kernels_for(query.kind) for query in queries}]
+    with warm_kernels(*{kernels_for(query.kind) for query in queries}):
+        yield
+
+
+@contextmanager
+def warm_kernels(*needed: Kernels) -> Iterator[None]:
+    """The same by the names of kernels."""
+    threads = [start_warmup(kernels) for kernels in needed]
     yield
     for thread in threads:
         thread.join()
 
 
-def _warn(message: str) -> None:
+def warn(message: str) -> None:
     """Warn where the user's code calls Trellis, perhaps through `df.transform`: Python shows a place only once."""
     level, frame = 1, sys._getframe()
     while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] in ("trellis", "pyspark"):

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
+from hypothesis.strategies import DataObject
 
+from local import sorted_rows
 from local_workloads import plan_patterns, run_plan
 from naive_workloads import Pattern, clauses, components, variables_of
+from properties.test_streams import arrivals
+from streams import run_stream
 from trellis.planning.workloads.plan import STRATEGIES, SearchOptions
 from workload_cases import TIME, Case, cases
 from workload_traps import TRAPS, Trap
@@ -31,7 +36,13 @@ options = st.builds(
 def found(rows: list[dict[str, Any]]) -> list[tuple[Any, ...]]:
     """Results in a form that can be sorted, without what partitions they are of."""
     return sorted(
-        (row["pattern"], row["match_number"], str(row["start"]), str(row["end"]), tuple(e["id"] for e in row["events"]))
+        (
+            row["pattern"],
+            row["match_number"] or 0,
+            str(row["start"]),
+            str(row["end"]),
+            tuple(e["id"] for e in row["events"]),
+        )
         for row in rows
     )
 
@@ -55,6 +66,27 @@ def test_workloads(case: Case, options: SearchOptions) -> None:
     case = replace(case, patterns=tuple(map(said, case.patterns)))
     plan = plan_patterns(case.texts, SCHEMA, case.partition_by, TIME, options)
     assert found(run_plan(plan, case.rows, SCHEMA)) == expected(case)
+
+
+@given(cases(), options, st.data())
+def test_streams(case: Case, options: SearchOptions, data: DataObject) -> None:
+    rows = [row for row in case.rows if row["time"] is not None]
+    assume(rows)
+    case = replace(case, patterns=tuple(map(said, case.patterns)), rows=tuple(rows))
+    plan = plan_patterns(case.texts, SCHEMA, case.partition_by, TIME, options, watermark="time", allow_unbounded=True)
+    assert plan.stream is not None
+    table = sorted_rows(plan, case.rows, SCHEMA)
+    times = table.column(plan.stream.time).to_pylist()
+    batches, delay = arrivals(times, data)
+    stream = run_stream(plan, table, batches, times, delay)
+    assert stream.late == 0
+    assert all(row["match_number"] is None for row in stream.found)
+    assert without_numbers(found(stream.found)) == without_numbers(expected(case))
+
+
+def without_numbers(matches: Sequence[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+    """Matches of streams have no numbers."""
+    return sorted((pattern, *rest) for pattern, _, *rest in matches)
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)

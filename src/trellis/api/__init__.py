@@ -5,16 +5,20 @@ from __future__ import annotations
 from trellis.api.events import EventPattern, decompress, event_pattern, progress, sase
 from trellis.api.rows import RowPattern, pattern
 from trellis.api.statements import explain, sql, sqlts
+from trellis.api.workloads import Workload, match_all, workload
 
 __all__ = [
     "EventPattern",
     "RowPattern",
+    "Workload",
     "decompress",
     "event_pattern",
     "explain",
+    "match_all",
     "pattern",
     "progress",
     "sase",
     "sql",
     "sqlts",
+    "workload",
 ]

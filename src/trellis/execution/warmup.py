@@ -38,11 +38,13 @@ from trellis.algebra.plan import Scan
 from trellis.algebra.query import RowsPerMatch, SkipTo, VariableKind
 from trellis.algebra.scan import Gather, ListAggregate, ProgramSpec, SlotSource, Value
 from trellis.algebra.segments import SegmentScan
+from trellis.algebra.workload_scan import WorkloadScan
 from trellis.execution.chunks import Chunk, read_chunks
 from trellis.execution.events.warmup import compile_events
 from trellis.execution.loading import load_edges, load_slots, load_starts
 from trellis.execution.rows.matcher import RowMatcher
 from trellis.execution.segments.warmup import compile_segment_joins, compile_segment_values
+from trellis.execution.workloads.warmup import compile_workloads
 from trellis.kernels import opcodes as o
 from trellis.kernels.matches import find_matches
 from trellis.kernels.room import new_matches, new_work
@@ -62,6 +64,7 @@ class Kernels(Enum):
     ROWS = "row patterns"
     SEGMENTS = "segment patterns"
     EVENTS = "event patterns"
+    WORKLOADS = "many event patterns"
     WIDE_DECIMALS = "decimals of more than 18 digits between rows"
 
 
@@ -81,6 +84,7 @@ _GROUPS = {
         "pairs.concat_pairs", 1, ("compile_segment_values", "compile_rows"), ("compile_segment_joins",)
     ),
     Kernels.EVENTS: _Group("runs.find_events", 1, ("compile_events",), ("compile_measures",)),
+    Kernels.WORKLOADS: _Group("whole_matches.finish_matches", 1, ("compile_workloads",), ("compile_measures",)),
     Kernels.WIDE_DECIMALS: _Group("matches.find_matches", 2, ("compile_wide_rows",), ("compile_wide_search",)),
 }
 
@@ -105,6 +109,8 @@ def kernels_of(scan: Scan) -> tuple[Kernels, ...]:
     """What a plan needs."""
     if isinstance(scan, EventScan):
         return (Kernels.EVENTS,)
+    if isinstance(scan, WorkloadScan):
+        return (Kernels.WORKLOADS,)
     needed = Kernels.SEGMENTS if isinstance(scan, SegmentScan) else Kernels.ROWS
     return (needed, Kernels.WIDE_DECIMALS) if has_wide(scan.program.code) else (needed,)
 
@@ -176,6 +182,7 @@ _COMPILED: dict[str, Callable[[], None]] = {
     "compile_wide_rows": partial(compile_rows, wide=True),
     "compile_measures": compile_measures,
     "compile_events": compile_events,
+    "compile_workloads": compile_workloads,
     "compile_segment_joins": compile_segment_joins,
     "compile_segment_values": compile_segment_values,
 }

@@ -19,6 +19,7 @@ __all__ = ["Hints"]
 
 _PREFILTERS = ("auto", "always", "masks", "joins", "ranges")
 _SEARCHES = ("auto", "apart", "backtrack")
+_PLANS = ("trees", "orders")
 _LATE = ("drop", "error", "column")
 _CHOICES = {
     "order": ("left", "right"),
@@ -65,6 +66,10 @@ class Hints:
         `"auto"` reads a few rows and one column of a large input before planning, `"off"` never does. As a hint, a
         mapping with what is known: `rows`, and if there are any `partitions`, `span` of the order key, and the
         `shares` of the rows that variables have.
+    plans : str
+        Of workloads: `"trees"`, or `"orders"` for plans that add one event at a time and share what they begin with.
+    neighbours : int
+        Of workloads: how many patterns a step of the search for a plan changes at once, from 2 on.
     late : str
         Of streams: what becomes of rows that come behind the watermark. `"drop"` counts them, `"error"` ends the query,
         `"column"` gives them out in a column `late` beside the matches.
@@ -86,6 +91,8 @@ class Hints:
     symbols: tuple[tuple[str, ...], ...] = ()
     slices: int | None = None
     statistics: str | RowStatistics = "auto"
+    plans: str = "trees"
+    neighbours: int = 2
     late: str = "drop"
     allow_unbounded: bool = False
     buckets: int = 16
@@ -114,6 +121,10 @@ class Hints:
         symbols = _symbols(values.pop("symbols", ()))
         statistics = _statistics(values.pop("statistics", "auto"))
         slices = values.pop("slices", "auto")
+        plans = values.pop("plans", "trees")
+        if plans not in _PLANS:
+            raise BindingError(f"The hint plans must be one of {', '.join(_PLANS)}.")
+        neighbours = values.pop("neighbours", Hints().neighbours)
         late = values.pop("late", "drop")
         if late not in _LATE:
             raise BindingError(f"The hint late must be one of {', '.join(_LATE)}.")
@@ -138,11 +149,12 @@ class Hints:
             ("chunk_rows", chunk),
             ("slices", 1 if slices == "auto" else slices),
             ("buckets", buckets),
+            ("neighbours", neighbours),
         ):
             if not isinstance(value, int) or isinstance(value, bool) or value < 1:
                 raise BindingError(f"The hint {name} must be a positive whole number.")
         assert isinstance(search, str) and isinstance(budget, int) and isinstance(chunk, int)
-        assert isinstance(buckets, int)
+        assert isinstance(buckets, int) and isinstance(neighbours, int)
         return Hints(
             tuple(off),
             search,
@@ -155,6 +167,8 @@ class Hints:
             symbols,
             slices if isinstance(slices, int) else None,
             statistics,
+            str(plans),
+            max(2, neighbours),
             str(late),
             unbounded,
             buckets,

@@ -18,11 +18,13 @@ from trellis.planning.before_match.neighbours import as_written
 from trellis.planning.describe import events, rows, segments, workloads
 from trellis.planning.describe.before_match import describe_prefilter
 
-__all__ = ["describe_plan"]
+__all__ = ["describe_parts", "describe_plan"]
 
 
 # Rules that take less are nobody's concern.
 _SLOW_RULE = 0.1
+# Workloads have conditions without end.
+_MOST = 40
 
 
 def describe_plan(query: Query, plan: Plan, tree: Sequence[str] = (), kept: Sequence[str] = ()) -> str:
@@ -30,8 +32,12 @@ def describe_plan(query: Query, plan: Plan, tree: Sequence[str] = (), kept: Sequ
 
     `tree` is the chosen tree of a segment query as lines, `kept` what a stream remembers of each key for ever.
     """
+    return f"== Query ==\n{query}\n\n{describe_parts(plan, tree, kept)}"
+
+
+def describe_parts(plan: Plan, tree: Sequence[str] = (), kept: Sequence[str] = ()) -> str:
+    """The same without the query."""
     sections = [
-        ("Query", str(query).splitlines()),
         ("Conditions", _conditions(plan.scan)),
         ("Rules", _rules(plan) or ["none fired"]),
         ("Prefilter", describe_prefilter(plan.before)),
@@ -67,8 +73,11 @@ def _stream(plan: Plan, kept: Sequence[str]) -> list[str]:
 
 def _conditions(scan: Scan) -> list[str]:
     match scan:
-        case AutomatonScan() | EventScan() | WorkloadScan():
+        case AutomatonScan() | EventScan():
             return rows.conditions(scan)
+        case WorkloadScan():
+            lines = rows.conditions(scan)
+            return lines if len(lines) <= _MOST else [*lines[:_MOST], f"and {len(lines) - _MOST:,} more lines"]
         case SegmentScan():
             return segments.conditions(scan)
     assert_never(scan)

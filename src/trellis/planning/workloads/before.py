@@ -17,7 +17,7 @@ from trellis.planning.rule import Change, Firing, Rule
 from trellis.planning.rules import KEEP_EVENTS
 from trellis.planning.workloads.bound import BoundWorkload
 
-__all__ = ["before_workload"]
+__all__ = ["before_workload", "widest_buckets"]
 
 
 def before_workload(workload: BoundWorkload, source: Source, hints: Hints, rules: Firing) -> BeforeMatch:
@@ -61,13 +61,22 @@ def _cut(workload: BoundWorkload) -> Cut | str:
         return "something must be absent before the first event of a match"
     if any(clause.keys for clause in clauses):
         return "matches are numbered for each value of a column that only some patterns agree in"
+    if any(clause.window.width is None for clause in clauses):
+        return "a pattern has no window of time"
+    widest = widest_buckets(workload)
+    return "the time of events cannot be cut" if widest is None else Cut(workload.keys, widest, False)
+
+
+def widest_buckets(workload: BoundWorkload) -> Buckets | None:
+    """The widest window of time, as what cuts series; None where there is none, or times cannot be counted in units."""
     widest: Buckets | None = None
-    for clause in clauses:
-        bound = replace(workload.bound, query=replace(workload.bound.query, within=clause.window.width))
+    for width in dict.fromkeys(one.clause.window.width for one in workload.clauses):
+        if width is None:
+            continue
+        bound = replace(workload.bound, query=replace(workload.bound.query, within=width))
         buckets = time_buckets(bound, workload.columns, workload.tests.source.constant)
         if buckets is None:
-            return "a pattern has no window of time"
+            return None
         if widest is None or buckets.width > widest.width:
             widest = buckets
-    assert widest is not None
-    return Cut(workload.keys, widest, False)
+    return widest

@@ -84,6 +84,25 @@ class PlannedWorkload:
             if self.options.strategy not in _APART:
                 self.graph.remove(shape)
 
+    def changed(self, clauses: Iterable[Clause], statistics: WorkloadStatistics) -> PlannedWorkload:
+        """A plan for other patterns: those that were there already are found as before."""
+        wanted = _by_pattern(clauses)
+        kept = {
+            name: shapes
+            for name, shapes in self.shapes.items()
+            if wanted.get(name) == [shape.clause for shape in shapes]
+        }
+        # What is known already keeps its size: only what is new is measured.
+        self.forms.statistics = statistics
+        there = [shape for shapes in kept.values() for shape in shapes]
+        plan = GlobalPlan.of(self.forms, there, self.plan.splits)
+        shared = self.options.strategy not in _APART
+        made = PlannedWorkload(self.options, self.forms, plan, PatternGraph(there if shared else ()), kept)
+        for name, mine in wanted.items():
+            if name not in kept:
+                made.add(mine)
+        return made
+
     def _choice(self, shape: Shape) -> Choice:
         match self.options.strategy:
             case "none" | "sharing":
@@ -151,6 +170,13 @@ def plan_workload(
     if options.strategy in _SEARCHES:
         planned.search()
     return planned
+
+
+def _by_pattern(clauses: Iterable[Clause]) -> dict[str, list[Clause]]:
+    found: dict[str, list[Clause]] = {}
+    for clause in clauses:
+        found.setdefault(clause.pattern, []).append(clause)
+    return found
 
 
 def _shape(clause: Clause, forms: Forms, options: SearchOptions) -> Shape:

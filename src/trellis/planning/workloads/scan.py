@@ -94,7 +94,9 @@ def scan_plan(
     for number, (name, expression) in enumerate(workload.bound.partition_by[: len(workload.partition_by)]):
         outputs[Gather(columns.ship(expression), -1)] = f"__p{number}"
         partition.append((name, e.Column((f"__p{number}",))))
-    draft = Draft(workload.bound, columns, workload.keys, before, outputs, (*partition, *finished))
+    # A column that all patterns agree in may be one of the partition, too.
+    keys = tuple(dict.fromkeys(workload.keys))
+    draft = Draft(workload.bound, columns, keys, before, outputs, (*partition, *finished))
     return draft.plan(scan, fired)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from trellis.algebra.clauses import Condition, Part, Window
 
@@ -59,6 +59,13 @@ class WorkloadStatistics:
         if size is None:
             return self.horizon
         return size / self.event_rate if window.scale == "events" else size
+
+    def of_share(self, share: float) -> WorkloadStatistics:
+        """The statistics of all events, if these were seen of a share of them, taken at random."""
+        if share == 1.0:
+            return self
+        rates = {label: rate / share for label, rate in self.rates.items()}
+        return replace(self, rates=rates, event_rate=self.event_rate / share)
 
 
 def compared(condition: Condition, labels: Mapping[str, str]) -> Compared:
