@@ -7,13 +7,17 @@ from typing import Any
 
 from local import Row, evaluate, sorted_rows, source_of
 from trellis.algebra.plan import Plan
+from trellis.algebra.shared_tree import SharedTree
+from trellis.algebra.workload_scan import WorkloadScan
 from trellis.execution.task import MatchTask
+from trellis.execution.workloads.observing import observe_table
 from trellis.languages.workloads import parse_workload
 from trellis.planning.hints import Hints
 from trellis.planning.rule import Firing
 from trellis.planning.workloads.before import before_workload
 from trellis.planning.workloads.bound import bind_workload
 from trellis.planning.workloads.plan import SearchOptions, plan_workload
+from trellis.planning.workloads.sample import sample_of
 from trellis.planning.workloads.scan import scan_plan
 from trellis.planning.workloads.statistics import WorkloadStatistics
 
@@ -44,3 +48,19 @@ def run_plan(plan: Plan, rows: Sequence[Row], schema: Sequence[tuple[str, str]])
     for batch in MatchTask(plan.scan)(table.to_batches(max_chunksize=1000)):
         matched.extend(batch.to_pylist())
     return [{name: evaluate(expression, row) for name, expression in plan.finished} for row in matched]
+
+
+def observed_statistics(
+    patterns: Mapping[str, str],
+    rows: Sequence[Row],
+    schema: Sequence[tuple[str, str]],
+    partition_by: tuple[str, ...] = (),
+    time: Sequence[str] = ("time",),
+) -> WorkloadStatistics:
+    """What a look at rows tells of them."""
+    queries = {one.name: one.query for one in parse_workload(patterns, "type", time)}
+    source, rules, hints = source_of(schema), Firing(frozenset()), Hints()
+    workload = bind_workload(queries, partition_by, source, rules.off)
+    plan = scan_plan(workload, SharedTree((), ()), before_workload(workload, source, hints, rules), hints)
+    assert isinstance(plan.scan, WorkloadScan)
+    return sample_of(workload).statistics(observe_table(plan.scan, sorted_rows(plan, rows, schema)))
