@@ -8,11 +8,14 @@ from typing import Any
 
 from local import Row, evaluate, sorted_rows, source_of
 from trellis.algebra.plan import Plan
+from trellis.algebra.workload_scan import WorkloadScan
 from trellis.execution.task import MatchTask
+from trellis.execution.workloads.observing import observe_table
 from trellis.languages.workloads import parse_workload
 from trellis.planning.hints import Hints
 from trellis.planning.workloads.driver import draft_workload
 from trellis.planning.workloads.plan import SearchOptions, plan_workload
+from trellis.planning.workloads.sample import sample_of
 from trellis.planning.workloads.statistics import WorkloadStatistics
 
 
@@ -42,3 +45,18 @@ def run_plan(plan: Plan, rows: Sequence[Row], schema: Sequence[tuple[str, str]])
     for batch in MatchTask(plan.scan)(table.to_batches(max_chunksize=1000)):
         matched.extend(batch.to_pylist())
     return [{name: evaluate(expression, row) for name, expression in plan.finished} for row in matched]
+
+
+def observed_statistics(
+    patterns: Mapping[str, str],
+    rows: Sequence[Row],
+    schema: Sequence[tuple[str, str]],
+    partition_by: tuple[str, ...] = (),
+    time: Sequence[str] = ("time",),
+) -> WorkloadStatistics:
+    """What a look at rows tells of them."""
+    queries = {one.name: one.query for one in parse_workload(patterns, "type", time)}
+    drafted = draft_workload(queries, partition_by, source_of(schema), Hints())
+    plan = drafted.plan_of_rows()
+    assert isinstance(plan.scan, WorkloadScan)
+    return sample_of(drafted.workload).statistics(observe_table(plan.scan, sorted_rows(plan, rows, schema)))

@@ -18,6 +18,8 @@ __all__ = [
     "Operand",
     "Role",
     "RootSpec",
+    "SampleSpec",
+    "SampledPair",
     "SetSpec",
     "TestSpec",
     "WindowSpec",
@@ -149,12 +151,36 @@ class WindowSpec:
     keys: tuple[int, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class SampledPair:
+    """Events of two leaves (by number) within a window (by number), of which statistics ask how often a test holds.
+
+    The operands of the test are the first event (slot 0) and the second (slot 1). `side`: the second event is behind
+    the first (1), before it (-1), or either (0).
+    """
+
+    first: int
+    second: int
+    side: int
+    window: int
+    test: TestSpec
+
+
+@dataclass(frozen=True, slots=True)
+class SampleSpec:
+    """What is looked at to learn how often events come, and how often conditions between two of them hold."""
+
+    leaves: tuple[LeafSpec, ...] = ()
+    pairs: tuple[SampledPair, ...] = ()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkloadScan(MatchScan):
     """Everything that a worker needs to find the patterns of a workload.
 
     `type` is the column that holds the types of events; those without a value in a column of `agreed` are in no match.
-    Roots of one pattern stand side by side. `variables` are those of conditions, which know nothing of patterns.
+    Roots of one pattern stand side by side. `variables` are those of conditions, which know nothing of patterns. What
+    statistics of the events ask for is in `sample`.
     """
 
     type: str
@@ -163,3 +189,4 @@ class WorkloadScan(MatchScan):
     nodes: tuple[LeafSpec | JoinSpec, ...]
     roots: tuple[RootSpec, ...]
     windows: tuple[WindowSpec, ...]
+    sample: SampleSpec = SampleSpec()

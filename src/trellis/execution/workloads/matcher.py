@@ -7,26 +7,22 @@ from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from trellis.algebra.workload_scan import JoinSpec, LeafSpec, RootSpec, WorkloadScan
+from trellis.algebra.workload_scan import JoinSpec, RootSpec, WorkloadScan
 from trellis.errors import ResourceError, TrellisError
-from trellis.execution import loading
 from trellis.execution.chunks import Chunk
 from trellis.execution.match_reader import MatchReader
 from trellis.execution.open_series import EVER, NEVER, OpenSeries, Resumed
 from trellis.execution.workloads.found import Given, Waiting, take_matches
 from trellis.execution.workloads.growth import Growing, is_open
+from trellis.execution.workloads.loaded import LoadedChunk
 from trellis.execution.workloads.nodes import TooManyError, join_plans
 from trellis.execution.workloads.outputs import write_workload
-from trellis.execution.workloads.roots import Lists, list_specs, plan_filter, plan_root
-from trellis.execution.workloads.windows import Groups, load_window
+from trellis.execution.workloads.roots import list_specs, plan_filter, plan_root
 from trellis.kernels import opcodes as o
-from trellis.kernels.arrays import Bools, Ints, Shorts
-from trellis.kernels.instance_arrays import Instances, Matched, Reading
+from trellis.kernels.arrays import Bools, Ints
+from trellis.kernels.instance_arrays import Instances, Matched
 from trellis.kernels.instances import STEPS
-from trellis.kernels.room import new_track, new_work
-from trellis.kernels.wide import has_wide
 
 __all__ = ["WorkloadMatcher"]
 
@@ -41,7 +37,6 @@ class WorkloadMatcher(MatchReader):
 
     def __init__(self, plan: WorkloadScan) -> None:
         super().__init__(plan)
-        self.wide = has_wide(plan.program.code)
         self.joins = join_plans(plan)
         self.filters = [
             plan_filter(plan, len(join.join.outer) + len(join.join.inner), join.tests)
@@ -69,7 +64,7 @@ class WorkloadMatcher(MatchReader):
             return Resumed([], series, np.full(len(final), NEVER))
         chunk = replace(chunk, gone=series.first)
         search = _Search(self, chunk)
-        growing = Growing.of(self.plan, chunk, search.windows, series, final, horizon)
+        growing = Growing.of(self.plan, chunk, search.loaded.windows, series, final, horizon)
         search.growing = growing
         starts = growing.starts(chunk)
         search.until = starts
@@ -81,7 +76,7 @@ class WorkloadMatcher(MatchReader):
         firsts = starts.copy()
         if any(is_open(root) and not absence.after for root in self.plan.roots for absence in root.absences):
             there = starts < chunk.offsets[1:]
-            back = np.min([window.earliest[starts[there]] for window in search.windows], axis=0)
+            back = np.min([window.earliest[starts[there]] for window in search.loaded.windows], axis=0)
             firsts[there] = back
         to_series = series.first - chunk.offsets[:-1]
         rest = OpenSeries(
@@ -131,108 +126,26 @@ class _Search:
     """The search through one chunk."""
 
     def __init__(self, matcher: WorkloadMatcher, chunk: Chunk) -> None:
-        plan = matcher.plan
-        self.matcher, self.chunk, self.plan = matcher, chunk, plan
-        self.status = np.zeros(3, np.int64)
-        self.progress = np.zeros(4, np.int64)
-        dictionary = matcher.dictionary(chunk)
-        self.slots = loading.load_slots(chunk, plan.slots, dictionary)
-        program = matcher.program(dictionary)
-        rows = chunk.table.num_rows
-        work = new_work(1, 1, 1, plan.program.depth, True, False, matcher.wide)
-        starts, edges = loading.load_starts(chunk, None), loading.load_edges(plan, chunk)
-        conditions = matcher.conditions(chunk, self.slots, program, work, self.status, starts, edges)
-        matcher.check(self.status, chunk)
-        self.bits = {
-            number: conditions.bits[conditions.bit[number]]
-            for number in range(len(plan.conditions))
-            if conditions.bit[number] >= 0
-        }
-        self.by_type = _rows_by_type(chunk.column(plan.type), plan)
-        self.leaves = {spec: self._rows(spec) for spec in self._leaf_specs()}
-        listed = [self.leaves[spec] for spec in matcher.listed]
-        begins = np.append(0, np.cumsum([len(one) for one in listed])).astype(np.int64)
-        self.lists = Lists(np.concatenate([np.zeros(0, np.int32), *listed]), begins)
-        self._groups: dict[tuple[int, ...], Groups] = {}
-        self._codes: dict[tuple[int, int], tuple[Shorts, Shorts, int]] = {}
-        self.series = np.repeat(np.arange(len(chunk.offsets) - 1), np.diff(chunk.offsets))
-        self.windows = [load_window(spec, chunk, self.groups(spec.keys)) for spec in plan.windows]
-        self.startable = self._startable()
-        looks_back = any(spec.previous < o.NO_CHAIN for spec in plan.aggregates)
-        wide_sums = any(spec.kind >= o.SUM_WIDE for spec in plan.aggregates)
-        track = new_track(
-            matcher.member,
-            len(plan.aggregates),
-            self.lists.longest + 2,
-            True,
-            looks_back=looks_back,
-            wide=wide_sums,
-        )._replace(label=np.empty(rows, np.int32))
-        self.reading = Reading(program, self.slots, matcher.places, matcher.aggregates, track, work.stack)
-        several = {root.pattern for one, root in enumerate(plan.roots) if one and _same_pattern(plan, one)}
+        self.matcher, self.chunk, self.plan = matcher, chunk, matcher.plan
+        self.loaded = LoadedChunk(matcher, matcher.plan, chunk)
+        self.status, self.progress = self.loaded.status, self.loaded.progress
+        roots = self.plan.roots
+        several = {root.pattern for one, root in enumerate(roots) if one and root.pattern == roots[one - 1].pattern}
         self.growing: Growing | None = None
         self.until = np.zeros(0, np.int64)
-        self.waiting = {root.pattern: Waiting(self.groups(root.keys), root.pattern in several) for root in plan.roots}
-
-    def _leaf_specs(self) -> list[LeafSpec]:
-        nodes = [node for node in self.plan.nodes if isinstance(node, LeafSpec)]
-        return list(dict.fromkeys([*nodes, *self.matcher.listed]))
-
-    def _rows(self, leaf: LeafSpec) -> Shorts:
-        """The rows of a leaf."""
-        found = [self.by_type[name] for name in leaf.types]
-        rows = found[0] if len(found) == 1 else np.sort(np.concatenate(found))
-        return rows if leaf.condition < 0 else np.ascontiguousarray(rows[self.bits[leaf.condition][rows]])
-
-    def _startable(self) -> Bools:
-        """Where matches may begin: in a slice, not in its halo, and where something agrees; everywhere, if empty."""
-        if self.plan.slices is None and not self.plan.agreed:
-            return np.zeros(0, np.bool_)
-        ends = loading.load_starts(self.chunk, self.plan.slices).ends
-        startable: Bools = np.arange(len(self.series)) < ends[self.series]
-        for name in self.plan.agreed:
-            startable &= loading.is_known(self.chunk.column(name))
-        return startable
-
-    def groups(self, keys: tuple[int, ...]) -> Groups:
-        """Rows of each series that agree in slots."""
-        if keys not in self._groups:
-            values = tuple((self._values(slot), self.slots.known[slot]) for slot in keys)
-            self._groups[keys] = Groups(self.series, values)
-        return self._groups[keys]
-
-    def _values(self, slot: int) -> Ints:
-        """The values of a slot as numbers that are equal where the values are."""
-        if self.plan.slots[slot].held != "float":
-            ints: Ints = self.slots.ints[slot]
-            return ints
-        floats = self.slots.floats[slot]
-        bits: Ints = np.where(np.isnan(floats), np.nan, floats + 0.0).view(np.int64)
-        return bits
-
-    def codes(self, one: int, other: int) -> tuple[Shorts, Shorts, int]:
-        """Codes of the rows by two slots."""
-        found = self._codes.get((one, other))
-        if found is None:
-            both = np.concatenate([self._values(one), self._values(other)])
-            values, codes = np.unique(both, return_inverse=True)
-            codes = np.where(np.concatenate([self.slots.known[one], self.slots.known[other]]), codes, -1)
-            rows = len(both) // 2
-            found = codes[:rows].astype(np.int32), codes[rows:].astype(np.int32), len(values)
-            self._codes[one, other] = found
-        return found
+        self.waiting = {root.pattern: Waiting(self.loaded.groups(root.keys), root.pattern in several) for root in roots}
 
     def stretch(self, begin: int, end: int) -> dict[int, list[Matched]]:
         """The matches that begin in a stretch of rows."""
         plan, matcher = self.plan, self.matcher
-        reach = max(int(window.until[begin:end].max()) for window in self.windows)
+        reach = max(int(window.until[begin:end].max()) for window in self.loaded.windows)
         tables: list[Instances] = []
         counted = np.zeros_like(matcher.instances)
         for number, node in enumerate(plan.nodes):
             if isinstance(node, JoinSpec):
                 tables.append(self._join(number, tables, begin, reach - begin))
             else:
-                rows = self.leaves[node]
+                rows = self.loaded.leaf(node)
                 inside = rows[np.searchsorted(rows, begin) : np.searchsorted(rows, reach)]
                 tables.append(Instances(inside.reshape(1, -1), inside, inside))
             counted[number] = len(tables[-1].first)
@@ -240,14 +153,14 @@ class _Search:
         for root, made in zip(plan.roots, matcher.roots, strict=True):
             matched = made.run(
                 tables[root.node],
-                self.windows[root.window],
-                self.reading,
-                self.lists,
+                self.loaded.windows[root.window],
+                self.loaded.reading,
+                self.loaded.lists,
                 self.progress,
                 self.status,
                 plan.budget,
                 end,
-                self.startable,
+                self.loaded.startable,
             )
             matcher.check(self.status, self.chunk)
             if matched is None:
@@ -272,9 +185,10 @@ class _Search:
     def _join(self, number: int, tables: list[Instances], begin: int, rows: int) -> Instances:
         join = self.matcher.joins[number]
         assert join is not None
-        window = self.windows[join.window]
+        loaded = self.loaded
+        window = loaded.windows[join.window]
         found = join.run(
-            tables[join.outer], tables[join.inner], window, self.slots, self.codes, self.progress, begin, rows
+            tables[join.outer], tables[join.inner], window, loaded.slots, loaded.codes, self.progress, begin, rows
         )
         if self.progress[STEPS] > self.plan.budget:
             self.status[:2] = o.OUT_OF_STEPS, begin
@@ -286,12 +200,12 @@ class _Search:
             tested.run(
                 found,
                 window,
-                self.reading,
-                self.lists,
+                self.loaded.reading,
+                self.loaded.lists,
                 self.progress,
                 self.status,
                 self.plan.budget,
-                len(self.series),
+                len(self.loaded.series),
                 np.zeros(0, np.bool_),
             )
         )
@@ -306,26 +220,10 @@ class _Search:
     def give(self, found: dict[int, list[Matched]], end: int) -> list[tuple[int, Given]]:
         """The matches that have numbers when all that begin before a row are found."""
         given = []
-        last = end == len(self.series)
+        last = end == len(self.loaded.series)
         for pattern, waiting in self.waiting.items():
             waiting.add(found.get(pattern, ()))
-            ready = waiting.give(len(self.series) if last else end)
+            ready = waiting.give(len(self.loaded.series) if last else end)
             if ready is not None:
                 given.append((pattern, ready))
         return given
-
-
-def _same_pattern(plan: WorkloadScan, root: int) -> bool:
-    return plan.roots[root].pattern == plan.roots[root - 1].pattern
-
-
-def _rows_by_type(column: pa.Array, plan: WorkloadScan) -> dict[str, Shorts]:
-    """The rows of each type that a pattern names."""
-    leaves = [node for node in plan.nodes if isinstance(node, LeafSpec)]
-    leaves += list_specs(plan)
-    names = list(dict.fromkeys(name for leaf in leaves for name in leaf.types))
-    codes = pc.index_in(column, value_set=pa.array(names, column.type))
-    numbers = pc.fill_null(codes, len(names)).to_numpy(zero_copy_only=False)
-    order = np.argsort(numbers, kind="stable").astype(np.int32)
-    bounds = np.searchsorted(numbers[order], np.arange(len(names) + 1))
-    return {name: order[bounds[code] : bounds[code + 1]].copy() for code, name in enumerate(names)}

@@ -66,6 +66,11 @@ class BoundWorkload:
         """What finds columns of single events."""
         return EventBinder(self.tests.source.schema, (), self.tests.source.parameters, {})
 
+    @property
+    def windows(self) -> tuple[Window, ...]:
+        """All windows by their numbers."""
+        return tuple(window for window, _ in self._windows)
+
     def slot_of(self, key: Name) -> int:
         """The slot that holds a column in which events agree."""
         column = self.binder.column(key)

@@ -27,6 +27,7 @@ from trellis.planning.draft import Draft, Series
 from trellis.planning.hints import Hints
 from trellis.planning.workloads.bound import BoundWorkload, key_equation, together
 from trellis.planning.workloads.repeated import SingleClause
+from trellis.planning.workloads.sample import sample_of
 from trellis.planning.workloads.tests import looking_back
 
 __all__ = ["scan_plan"]
@@ -42,7 +43,7 @@ def scan_plan(
     assert events is not None
     columns, binder = workload.columns, workload.binder
     builder = _Builder(workload, tree)
-    nodes, roots = builder.nodes(), builder.roots()
+    nodes, roots, sample = builder.nodes(), builder.roots(), sample_of(workload).spec
     type_ = columns.ship(binder.column(events.type))
     time, event = columns.ship(binder.column(events.time)), columns.ship(binder.event)
     # What all patterns agree in are the last keys of series.
@@ -88,6 +89,7 @@ def scan_plan(
             nodes=nodes,
             roots=roots,
             windows=tuple(workload.specs),
+            sample=sample,
         )
 
     partition = []
