@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
@@ -19,7 +18,6 @@ from trellis.errors import BindingError, UnsupportedError
 pytestmark = pytest.mark.streaming
 
 _PROVIDER = "spark.sql.streaming.stateStore.providerClass"
-_ROCKS = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 _BEGIN = datetime(2024, 5, 1, 12, tzinfo=timezone.utc)
 
 DIPS = """SELECT * FROM {t} MATCH_RECOGNIZE (
@@ -30,15 +28,6 @@ DIPS = """SELECT * FROM {t} MATCH_RECOGNIZE (
     DEFINE DOWN AS x < prev(x), UP AS x > prev(x))"""
 
 Event = tuple[int, int, float]
-
-
-@pytest.fixture
-def rocks(spark: SparkSession) -> Iterator[SparkSession]:
-    """The session with a state store that has timers."""
-    before = spark.conf.get(_PROVIDER)
-    spark.conf.set(_PROVIDER, _ROCKS)
-    yield spark
-    spark.conf.set(_PROVIDER, before)
 
 
 class Feed:

@@ -11,9 +11,9 @@ from typing import TypeAlias
 from pyspark.sql import DataFrame
 
 from trellis.api.session import Args, session_of
-from trellis.errors import BindingError, UnsupportedError
+from trellis.errors import BindingError, UnsupportedError, WorkloadError
 from trellis.execution.warmup import Kernels
-from trellis.languages.workloads import parse_workload
+from trellis.languages.workloads import parse_workload, read_workload
 from trellis.planned import errors_about, warm_kernels
 from trellis.planned_workload import PlanMemory, WorkloadOnFrame, plan_on_frame
 from trellis.planning.hints import Hints
@@ -24,8 +24,11 @@ from trellis.spark.worker_python import require_worker_python
 
 __all__ = ["Patterns", "Workload", "match_all", "workload"]
 
-Patterns: TypeAlias = Mapping[str, str] | Sequence[str] | str | os.PathLike[str]
-"""Patterns with names, patterns that get names, the text of all, or the path of a file that holds it."""
+Texts: TypeAlias = Mapping[str, str] | Sequence[str] | str
+"""Patterns with names, patterns that get names, or the text of all."""
+
+Patterns: TypeAlias = "Texts | os.PathLike[str] | Workload"
+"""The same, the path of a file that holds the text, or a workload."""
 
 _SECONDS = 5.0
 
@@ -107,19 +110,20 @@ def match_all(
     pair 3 4 7 ['Sell', 'Buy']
     turn 1 1 2 ['Buy', 'Sell']
     """
-    return workload(patterns).match(
-        events,
-        partition_by=partition_by,
-        type=type,
-        time=time,
-        optimize=optimize,
-        time_limit=time_limit,
-        seed=seed,
-        sample=sample,
-        args=args,
-        hints=hints,
-        types=types,
-    )
+    given = _Given(partition_by, type, time, optimize, time_limit, seed, sample, args, hints, types)
+    if isinstance(patterns, Workload):
+        return given.plan(patterns, events).run()
+    found, wrong, total = read_workload(_text(patterns))
+    readable = Workload({one.name: one.text for one in found})
+    if not wrong:
+        return given.plan(readable, events).run()
+    # All that is wrong is said at once, also of what can be read and does not fit the events.
+    try:
+        if found:
+            given.plan(readable, events)
+    except WorkloadError as error:
+        wrong += error.wrong
+    raise WorkloadError(wrong, total)
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,10 +260,14 @@ def workload(patterns: Patterns) -> Workload:
     """
     if isinstance(patterns, Workload):
         return patterns
-    given = (
-        Path(patterns).expanduser().read_text(encoding="utf-8-sig") if isinstance(patterns, os.PathLike) else patterns
-    )
-    return Workload({one.name: one.text for one in parse_workload(given)})
+    return Workload({one.name: one.text for one in parse_workload(_text(patterns))})
+
+
+def _text(
+    patterns: Mapping[str, str] | Sequence[str] | str | os.PathLike[str],
+) -> Mapping[str, str] | Sequence[str] | str:
+    """The patterns, read from their file if that is what is given."""
+    return Path(patterns).expanduser().read_text("utf-8-sig") if isinstance(patterns, os.PathLike) else patterns
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from trellis.languages.lexer import Token, attach_text, tokenize
 from trellis.languages.pieces import require_text
 from trellis.languages.sase import parse_sase_text
 
-__all__ = ["NamedPattern", "parse_workload"]
+__all__ = ["NamedPattern", "is_workload", "parse_workload", "read_workload"]
 
 _FORM = "Write `name: PATTERN ...`, and a semicolon between two patterns."
 
@@ -72,6 +72,20 @@ def parse_workload(
     up | PATTERN SEQ(A a, B b) WHERE skip_till_any_match { } WITHIN 5
     either | PATTERN OR(A a, B b) WHERE skip_till_any_match { }
     """
+    found, wrong, total = read_workload(patterns, type_column, time_columns, types=types)
+    if wrong:
+        raise WorkloadError(wrong, total)
+    return found
+
+
+def read_workload(
+    patterns: Mapping[str, str] | Sequence[str] | str,
+    type_column: str = "type",
+    time_columns: str | Sequence[str] = "time",
+    *,
+    types: frozenset[str] | None = None,
+) -> tuple[tuple[NamedPattern, ...], tuple[tuple[str, TrellisError], ...], int]:
+    """The patterns that can be read, what is wrong with the others, and how many there are."""
     written = list(_written(patterns))
     found: list[NamedPattern] = []
     wrong: list[tuple[str, TrellisError]] = []
@@ -93,11 +107,15 @@ def parse_workload(
         seen.add(name)
         if query is not None:
             found.append(NamedPattern(name, one.text, query, one.whole, one.offset))
-    if wrong:
-        raise WorkloadError(tuple(wrong), len(written))
-    if not found:
+    if not written:
         raise BindingError("The workload has no pattern.", cure=_FORM)
-    return tuple(found)
+    return tuple(found), tuple(wrong), len(written)
+
+
+def is_workload(text: str) -> bool:
+    """Whether a text is meant as a workload: it begins with a name, a colon and PATTERN."""
+    tokens = tokenize(text)[:3]
+    return len(tokens) == 3 and tokens[0].is_name and tokens[1].text == ":" and tokens[2].text.upper() == "PATTERN"
 
 
 def _written(patterns: Mapping[str, str] | Sequence[str] | str) -> Iterator[_Written]:

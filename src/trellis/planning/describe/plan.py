@@ -23,8 +23,6 @@ __all__ = ["describe_parts", "describe_plan"]
 
 # Rules that take less are nobody's concern.
 _SLOW_RULE = 0.1
-# Workloads have conditions without end.
-_MOST = 40
 
 
 def describe_plan(query: Query, plan: Plan, tree: Sequence[str] = (), kept: Sequence[str] = ()) -> str:
@@ -76,8 +74,7 @@ def _conditions(scan: Scan) -> list[str]:
         case AutomatonScan() | EventScan():
             return rows.conditions(scan)
         case WorkloadScan():
-            lines = rows.conditions(scan)
-            return lines if len(lines) <= _MOST else [*lines[:_MOST], f"and {len(lines) - _MOST:,} more lines"]
+            return workloads.conditions(scan)
         case SegmentScan():
             return segments.conditions(scan)
     assert_never(scan)

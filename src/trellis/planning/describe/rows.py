@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from trellis.algebra.automaton import AutomatonScan, MatchScan, Search, SkipSpec
-from trellis.algebra.scan import Gather, ListAggregate, Number, Output, Value
+from trellis.algebra.automaton import AutomatonScan, Condition, MatchScan, Search, SkipSpec
+from trellis.algebra.scan import Gather, ListAggregate, Number, Output, PatternName, Value
 from trellis.kernels import opcodes as o
 
-__all__ = ["conditions", "output_text", "search", "summary"]
+__all__ = ["conditions", "output_text", "search", "summary", "tested_by"]
 
 _WHERE = {
     "always": "always true",
@@ -22,12 +22,17 @@ _WHERE = {
 def conditions(scan: MatchScan) -> list[str]:
     """A line for each condition: its variable, who tests it, and what it became."""
     width = max((len(condition.variable) for condition in scan.conditions), default=0)
-    where = [f"{_WHERE[condition.where]}{', slow' if condition.slow else ''}" for condition in scan.conditions]
+    where = [tested_by(condition) for condition in scan.conditions]
     place = max(map(len, where), default=0)
     return [
         f"{condition.variable:{width}}  {how:{place}}  {condition.text}".rstrip()
         for condition, how in zip(scan.conditions, where, strict=True)
     ]
+
+
+def tested_by(condition: Condition) -> str:
+    """Who tests a condition."""
+    return f"{_WHERE[condition.where]}{', slow' if condition.slow else ''}"
 
 
 def summary(scan: AutomatonScan) -> str:
@@ -74,6 +79,8 @@ def output_text(output: Output, names: Mapping[str, str], scan: MatchScan) -> st
             return f"[{names[column]} @ {where}]"
         case Number():
             return "MATCH_NUMBER()"
+        case PatternName():
+            return "[name of the pattern]"
         case Value(aggregate=aggregate):
             return f"[aggregate {aggregate}]"
         case ListAggregate(columns=columns):

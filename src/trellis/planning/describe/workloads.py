@@ -7,16 +7,18 @@ from dataclasses import dataclass, field
 
 from trellis.algebra.shared_tree import JoinNode, LeafNode, SharedTree
 from trellis.algebra.workload_scan import WorkloadScan
+from trellis.planning.describe import rows
 from trellis.planning.describe.sub_patterns import short_text, sub_pattern_text
 from trellis.planning.workloads.gains import WorkloadCosts
 
-__all__ = ["describe_workload", "graph_of", "summary"]
+__all__ = ["conditions", "describe_workload", "graph_of", "summary"]
 
 _NAMES = 4
 _MOST_SHARED = 12
 _TITLE, _LEAST = 88, 30
 _PATTERN = 100
 _NAME = 40
+_CONDITIONS = 40
 
 PlainNode = tuple[str, str, tuple[str, ...], tuple[str, ...], float, int | None]
 """A short and a long text, the patterns that use the node, those whose matches it holds, instances thought and real."""
@@ -49,6 +51,15 @@ def describe_workload(
         ("Cost", [*_costs(plan, costs), f"strategy {strategy}, {seconds:.1f} s"]),
     ]
     return "\n\n".join("\n".join([f"== {title} ==", *lines]) for title, lines in sections if lines)
+
+
+def conditions(scan: WorkloadScan) -> list[str]:
+    """A line for each condition, however many patterns have it: its events have numbers."""
+    # Variables have no condition: they stand among these, since each has a number.
+    tested = scan.conditions[len(scan.variables) :]
+    lines = _aligned([(one.variable.partition(" ")[2], rows.tested_by(one)) for one in tested[:_CONDITIONS]])
+    more = len(tested) - _CONDITIONS
+    return [*lines, *([f"and {more:,} more"] if more > 0 else [])]
 
 
 def summary(scan: WorkloadScan) -> str:

@@ -61,24 +61,25 @@ def draft_workload(
     asked = hints if source.watermark is None else hints_for_streams(hints)
     rules = Firing(frozenset(asked.off))
     bound = bind_workload(queries, partition_by, source, rules.off)
-    workload = rules.apply(_EMPTY, bound) or bound
-    empty = tuple(name for name in bound.names if name not in workload.names)
+    empty = _empty(bound) if hints.on(_EMPTY.name) else ()
+    workload = rules.apply(_EMPTY, bound, empty) or bound
     before = before_workload(workload, source, asked, rules)
     return DraftedWorkload(queries, workload, before, rules, source, hints, empty)
 
 
-def _drop_empty(workload: BoundWorkload) -> Change[BoundWorkload] | None:
-    """The workload without patterns whose conditions contradict each other; one is kept, if all do."""
+def _empty(workload: BoundWorkload) -> tuple[str, ...]:
     events = workload.bound.query.events
     assert events is not None
-    clauses = [one.clause for one in workload.clauses]
-    empty = set(empty_patterns(clauses, workload.columns.type_of, events.time))
-    if len(empty) == len(workload.names):
-        empty.discard(workload.names[0])
-    if not empty:
+    return empty_patterns((one.clause for one in workload.clauses), workload.columns.type_of, events.time)
+
+
+def _drop_empty(workload: BoundWorkload, empty: tuple[str, ...]) -> Change[BoundWorkload] | None:
+    """The workload without patterns that nothing can match; one is kept, if all are such."""
+    dropped = set(empty) if len(empty) < len(workload.names) else set(empty[1:])
+    if not dropped:
         return None
-    kept = tuple(one for one in workload.clauses if one.clause.pattern not in empty)
-    return Change(replace(workload, clauses=kept), f"not searched: {', '.join(sorted(empty))}")
+    kept = tuple(one for one in workload.clauses if one.clause.pattern not in dropped)
+    return Change(replace(workload, clauses=kept), f"not searched: {', '.join(sorted(dropped))}")
 
 
 # The same as for rows, pattern by pattern.
