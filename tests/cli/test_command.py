@@ -295,6 +295,23 @@ def test_an_event_pattern(run: Any, tmp_path: Path) -> None:
     assert (code, err) == (2, "trellis: An event pattern reads one table.\nName it: --table events=PATH.\n")
 
 
+def test_many_event_patterns(run: Any, tmp_path: Path) -> None:
+    (tmp_path / "orders.csv").write_text("kind,at,id\nOrder,1,7\nOrder,2,8\nPayment,4,8\n")
+    desk = tmp_path / "desk.sase"
+    desk.write_text("paid: PATTERN SEQ(Order o, Payment p) WITHIN 9;\ntwo: PATTERN AND(Order a, Order b) WITHIN 9")
+    asked = (str(desk), "--table", f"orders={tmp_path / 'orders.csv'}", "--event-type", "kind", "--event-time", "at")
+    code, out, _ = run(*asked, "--event-partition", "id", "--format", "json")
+    assert code == 0
+    (row,) = map(json.loads, out.splitlines())
+    assert (row["id"], row["pattern"], row["start"], row["end"]) == (8, "paid", 2, 4)
+    code, out, _ = run(*asked, "--explain")
+    assert code == 0 and "== Shared plan ==" in out and "paid, two" in out
+    code, _, err = run(*asked, "--plot", str(tmp_path / "m.html"))
+    assert code == 2 and err.startswith("trellis: Matches of many patterns are not drawn.\nDraw those of one:")
+    code, _, err = run("--sql", "SELECT 1 AS a", "--event-partition", "id")
+    assert code == 2 and "--event-partition is for many event patterns" in err
+
+
 def test_rows_that_do_not_fit_fail(run: Any, tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("k,v\n1,2\nx\n")
     code, _, said = run("--sql", "SELECT * FROM a", "--table", f"a={tmp_path}/a.csv")

@@ -9,7 +9,7 @@ import pytest
 from trellis.algebra.query import Selection
 from trellis.errors import BindingError, QuerySyntaxError, TrellisError, UnsupportedError, WorkloadError
 from trellis.languages.sase import parse_sase_text
-from trellis.languages.workloads import parse_workload
+from trellis.languages.workloads import is_workload, parse_workload, read_workload
 
 TEXT = """
 -- what the desk watches; all of it
@@ -130,3 +130,17 @@ def test_a_workload_has_patterns(nothing: str | list[str] | dict[str, str]) -> N
 def test_a_string_that_is_not_closed() -> None:
     with pytest.raises(QuerySyntaxError, match="not closed"):
         parse_workload("a: PATTERN SEQ(A a) WHERE { a.x = 'u };\nb: PATTERN SEQ(A a)")
+
+
+def test_what_is_meant_as_a_workload() -> None:
+    assert is_workload(TEXT)
+    assert not is_workload("PATTERN SEQ(A a)")
+    assert not is_workload("SELECT a.b FROM t")
+    assert not is_workload("")
+
+
+def test_what_can_be_read_is_told_apart_from_what_is_wrong() -> None:
+    found, wrong, total = read_workload({"a": "PATTERN SEQ(A a)", "b": "PATTERN SEQ(", "c": "PATTERN AND(A a, B b)"})
+    assert [one.name for one in found] == ["a", "c"]
+    assert [name for name, _ in wrong] == ["b"]
+    assert total == 3

@@ -10,6 +10,7 @@ import sys
 import traceback
 from argparse import Namespace
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -29,6 +30,7 @@ from trellis.cli.table_text import counted, table_text
 from trellis.cli.tables import Table, local_url, locate, open_table
 from trellis.errors import BindingError, QuerySyntaxError
 from trellis.languages.sase import is_sase
+from trellis.languages.workloads import is_workload
 
 __all__ = ["main"]
 
@@ -100,6 +102,12 @@ def _run(args: Namespace) -> int:
 def _query(args: Namespace) -> int:
     """Check what can be checked without Spark, then start it and do what was asked for."""
     text = _text(args)
+    if args.event_partition and not is_workload(text):
+        raise BindingError(
+            "--event-partition is for many event patterns.", cure="Write `name: PATTERN ...`, or [column] in a pattern."
+        )
+    if not args.explain and args.plot and is_workload(text):
+        raise BindingError("Matches of many patterns are not drawn.", cure="Draw those of one: PATTERN ... alone.")
     if not args.explain and args.plot and not args.x and not is_sase(text):
         raise BindingError("--plot needs --x and --y.", cure="Only an event pattern is drawn without them.")
     local = wants_local(args)
@@ -119,23 +127,43 @@ def _query(args: Namespace) -> int:
 def _answer(args: Namespace, text: str, tables: Sequence[Table], spark: SparkSession, progress: Progress) -> int:
     progress.show("reading")
     frames = {table.name: open_table(spark, table) for table in tables}
-    keywords: dict[str, Any] = {"spark": spark, "args": dict(args.param), "hints": dict(args.hint)}
-    events = is_sase(text)
-    if events:
-        keywords |= {"events": _events(frames), "type": args.event_type, "time": args.event_time.split(",")}
+    if is_workload(text):
+        desk, asked = tr.workload(text), _of_workload(args)
+        explain = partial(desk.explain, _events(frames), **asked)
+        match = partial(desk.match, _events(frames), **asked)
     else:
-        # The others are views, and stand in the text without braces.
-        named = {name for name in frames if f"{{{name}}}" in text and name not in _OTHER_KEYWORDS}
-        keywords |= {name: frames[name] for name in named}
+        keywords = _of_query(args, text, frames, spark)
+        explain = partial(tr.explain, text, **keywords)
+        match = partial(tr.sase if is_sase(text) else tr.sql, text, **keywords)
     if args.explain:
-        explained = tr.explain(text, **keywords)
+        explained = explain()
         progress.hide()
         print(explained)
         return failures.RAN
-    result = tr.sase(text, **keywords) if events else tr.sql(text, **keywords)
+    result = match()
     progress.show("matching")
     rows = _deliver(args, result, frames, progress)
     return failures.EMPTY if args.fail_if_empty and rows == 0 else failures.RAN
+
+
+def _of_query(args: Namespace, text: str, frames: dict[str, DataFrame], spark: SparkSession) -> dict[str, Any]:
+    keywords: dict[str, Any] = {"spark": spark, "args": dict(args.param), "hints": dict(args.hint)}
+    if is_sase(text):
+        return keywords | {"events": _events(frames), "type": args.event_type, "time": args.event_time.split(",")}
+    # The others are views, and stand in the text without braces.
+    named = {name for name in frames if f"{{{name}}}" in text and name not in _OTHER_KEYWORDS}
+    return keywords | {name: frames[name] for name in named}
+
+
+def _of_workload(args: Namespace) -> dict[str, Any]:
+    partition = [name for name in (args.event_partition or "").split(",") if name]
+    return {
+        "type": args.event_type,
+        "time": args.event_time.split(","),
+        "partition_by": partition,
+        "args": dict(args.param),
+        "hints": dict(args.hint),
+    }
 
 
 def _events(frames: dict[str, DataFrame]) -> DataFrame:

@@ -126,7 +126,7 @@ def parse_sase_text(
         if parts.combined is not None and not combined:
             raise UnsupportedError(
                 "A pattern is a sequence: AND and OR cannot stand in it.",
-                cure="Write a query for each alternative, or for each order.",
+                cure="trellis.match_all takes such patterns; or write a query for each alternative, or each order.",
                 span=parts.combined,
             )
         if cursor.accept("WHERE"):
