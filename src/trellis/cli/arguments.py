@@ -111,8 +111,8 @@ def _add_query(command: ArgumentParser) -> None:
     group.add_argument(
         "--event-partition",
         metavar="COLUMNS",
-        help="for many event patterns (name: PATTERN ...; name: PATTERN ...): the columns, with commas between, in which "
-        "all events of a match agree",
+        help="for many event patterns (name: PATTERN ...; name: PATTERN ...): the columns, with commas between, in "
+        "which all events of a match agree",
     )
     group.add_argument(
         "--schema",
