@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-PAGES = (ROOT / "docs" / "events.md",)
+PAGES = tuple(ROOT / "docs" / name for name in ("events.md", "workloads.md"))
 
 if __name__ == "__main__":
     sys.path.insert(0, str(ROOT / "tests"))
