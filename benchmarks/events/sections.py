@@ -9,6 +9,7 @@ from pyspark.sql import Window
 from pyspark.sql import functions as F
 
 import trellis as tr
+from benchmarks.events.runs import runs_at_a_time
 from benchmarks.events.searches import Bench, Search
 from benchmarks.events.stream import ALL, AVG, EXTENDED, FINITE, MAX, MIN, P1, P2, Template
 from benchmarks.events.truth import differences
@@ -93,9 +94,12 @@ def _cpu(search: Search, bench: Bench) -> Rounds[str]:
 
 def merging(bench: Bench) -> Section:
     """What merging runs gains, without writing matches."""
-    rows, bars = [], []
+    rows, bars, live = [], [], []
     for template in _NEXT:
         gains = []
+        name = template.name.removesuffix(" s3")
+        alive = [runs_at_a_time(name, window, max(bench.size(60_000), 3 * window)) for window in _WINDOWS]
+        live.append((template.name, *(f"{apart:.2f} / {merged:.2f} = {apart / merged:.2f}" for apart, merged in alive)))
         for window in _WINDOWS:
             search = bench.search(template, window)
             jobs = {
@@ -118,6 +122,11 @@ def merging(bench: Bench) -> Section:
     body = "The search alone; how many times as long separate runs take.\n\n" + table(
         ("query", *(f"W = {window:,}" for window in _WINDOWS), "the paper's at 500, with matches"), rows
     )
+    body += (
+        "\n\nHow many runs there are at a time, separate and merged, counted by definition: no more than their ratio "
+    )
+    body += "can be gained where runs are all that costs.\n\n"
+    body += table(("query", *(f"W = {window:,}" for window in _WINDOWS)), live)
     return Section("merging", "Merged runs", body, tuple(bars))
 
 
