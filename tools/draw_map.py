@@ -17,6 +17,8 @@ def draw(table: dict[str, set[str]]) -> str:
     order: list[str] = []
     while len(order) < len(used):
         free = [part for part in used if part not in order and used[part] <= set(order)]
+        if not free:
+            raise ValueError(f"no row, or a cycle: {sorted(set().union(*used.values()) - set(order))}")
         order.extend(sorted(free, key=lambda part: (len(used[part]), part)))
     order.reverse()
     width = max(map(len, order))
