@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -21,6 +22,7 @@ __all__ = [
     "Without",
     "bound_in",
     "late_names",
+    "next_nested",
     "outside_negations",
     "places_of",
     "walk_all",
@@ -121,6 +123,16 @@ def places_of(node: LogicalNode, name: str) -> int:
 def late_names(node: Chain | Both | Either) -> frozenset[str]:
     """The variables that are known only when the parts of a node that look outside were asked."""
     return frozenset().union(*(bound_in(item.part) for item in node.nested))
+
+
+def next_nested(waiting: Sequence[Nested]) -> Nested | None:
+    """A part that can be asked before the others: it reads nothing that they bind. None if there is none."""
+    late = {item.alias: bound_in(item.part) for item in waiting}
+    for item in waiting:
+        others = frozenset().union(*late.values()) - late[item.alias]
+        if not item.reads & others:
+            return item
+    return None
 
 
 def outside_negations(node: LogicalNode) -> list[LogicalNode]:

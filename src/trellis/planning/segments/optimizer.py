@@ -21,6 +21,7 @@ from trellis.algebra.logical_tree import (
     Without,
     bound_in,
     late_names,
+    next_nested,
     places_of,
     walk_all,
 )
@@ -43,7 +44,6 @@ from trellis.algebra.physical_tree import (
 from trellis.algebra.segments import Choices, SegmentCondition
 from trellis.algebra.statistics import SegmentStatistics
 from trellis.algebra.windows import Window
-from trellis.errors import UnsupportedError
 from trellis.planning.segments.cardinalities import FILTER_SHARE, Cardinalities, distinct, distinct_rows
 from trellis.planning.segments.costs import Costs
 from trellis.planning.segments.generators import Generators, by_cost
@@ -465,12 +465,8 @@ class _Optimizer:
                 cost += count * sum(self.costs.condition(self.conditions[n], 1.0, False) for n in ready)
                 waiting = [n for n in waiting if n not in ready]
                 continue
-            item = next((item for item in nested if not item.reads & (late - bound_in(item.part))), None)
-            if item is None:
-                raise UnsupportedError(
-                    "Two quantified or negated parts read each other's variables.",
-                    cure="Let one of the conditions read a variable outside of both.",
-                )
+            item = next_nested(nested)
+            assert item is not None, "planning refuses parts that read each other"
             tree, cost = self._nested(tree, cost, item, node, count)
             nested.remove(item)
             late = frozenset().union(*(bound_in(rest.part) for rest in nested))

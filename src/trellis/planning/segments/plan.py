@@ -25,7 +25,7 @@ from trellis.planning.rule import Firing
 from trellis.planning.segments.conditions import SegmentConditions
 from trellis.planning.segments.demands import segment_buckets, segment_cut, segment_demand
 from trellis.planning.segments.measures import SegmentMeasures
-from trellis.planning.segments.stretches import check_stretches
+from trellis.planning.segments.stretches import check_nested, check_stretches
 from trellis.planning.segments.values import SegmentValues
 
 __all__ = ["plan_segments"]
@@ -48,6 +48,7 @@ def plan_segments(bound: BoundQuery, source: Source, hints: Hints, rules: Firing
     for name in tracked:
         planned.check_bound(tree, name)
     check_stretches(bound, tree)
+    check_nested(tree)
     before = _plan_before(bound, keys, columns, tree.window, tuple(values.sources), source, hints, rules)
     conditions = tuple(planned.conditions)
     query = bound.query

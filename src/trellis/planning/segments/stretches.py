@@ -1,14 +1,25 @@
-"""Which variables of a segment pattern have rows that make up one stretch, so that others may read all of them."""
+"""What conditions may read of other variables: whose rows make up one stretch, and who is known first."""
 
 from __future__ import annotations
 
 from trellis.algebra import expression as e
 from trellis.algebra.bound import BoundQuery
 from trellis.algebra.expression import Expression
-from trellis.algebra.logical_tree import Both, Chain, Either, Leaf, LogicalNode, Loop, Without, places_of
-from trellis.errors import BindingError
+from trellis.algebra.logical_tree import (
+    Both,
+    Chain,
+    Either,
+    Leaf,
+    LogicalNode,
+    Loop,
+    Without,
+    next_nested,
+    places_of,
+    walk_all,
+)
+from trellis.errors import BindingError, UnsupportedError
 
-__all__ = ["check_stretches"]
+__all__ = ["check_nested", "check_stretches"]
 
 
 def check_stretches(bound: BoundQuery, tree: LogicalNode) -> None:
@@ -34,6 +45,20 @@ def check_stretches(bound: BoundQuery, tree: LogicalNode) -> None:
                         "`(...)+ & ALL_OF_IT` with SEGMENT ALL_OF_IT AS true.",
                         span=node.span,
                     )
+
+
+def check_nested(tree: LogicalNode) -> None:
+    """Parts that look outside are asked one after the other, so two of them cannot read each other."""
+    for node in walk_all(tree):
+        waiting = list(node.nested) if isinstance(node, Chain | Both | Either) else []
+        while waiting:
+            item = next_nested(waiting)
+            if item is None:
+                raise UnsupportedError(
+                    "Two quantified or negated parts read each other's variables.",
+                    cure="Let one of the conditions read a variable outside of both.",
+                )
+            waiting.remove(item)
 
 
 def _is_stretch(tree: LogicalNode, owner: str | None, name: str) -> bool:
