@@ -1,4 +1,4 @@
-"""Planning anew in a worker, by what was seen of the events to come: from the plan that runs, downhill."""
+"""Planning anew in a worker, by what was seen of the events to come: downhill from the best plans of clauses."""
 
 from __future__ import annotations
 
@@ -10,11 +10,16 @@ from trellis.planning.workloads.adaptive import AdaptivePlan
 from trellis.planning.workloads.forms import Forms, Shape
 from trellis.planning.workloads.global_plan import GlobalPlan
 from trellis.planning.workloads.graph import PatternGraph
+from trellis.planning.workloads.local_plans import best_plan
 from trellis.planning.workloads.moves import Moves
 from trellis.planning.workloads.search import Budget, Found, descend
 from trellis.planning.workloads.specs import Specs
 
 __all__ = ["Replanner"]
+
+# What an event of a leaf costs, and a match, where an instance of a join costs 1.
+_LEAF = 0.05
+_MATCH = 5.0
 
 
 class Replanner:
@@ -48,17 +53,29 @@ class Replanner:
         """
         statistics = self._adaptive.sample.statistics(observed)
         self._forms.restate(statistics, self._shapes)
-        before = GlobalPlan.of(self._forms, self._shapes, self._splits).recount()
-        plan = self._descended(seconds)
-        gain = 1.0 - plan.recount() / before
+        before = self._seconds(GlobalPlan.of(self._forms, self._shapes, self._splits))
+        plan = self._planned(seconds)
+        gain = 1.0 - self._seconds(plan) / before
         if gain < least:
             return None
         self._splits = plan.copy_of_splits()
         return self._specs.scan(self._scan, plan), gain
 
-    def _descended(self, seconds: float) -> GlobalPlan:
-        plan = GlobalPlan.of(self._forms, self._shapes, self._splits)
+    def _planned(self, seconds: float) -> GlobalPlan:
+        """A plan from nothing: what the plan that runs shares would look cheap although it is not any more."""
+        plan = GlobalPlan(self._forms)
+        for shape in self._shapes:
+            plan.add(shape, best_plan(shape))
         budget = Budget(seconds)
         moves = Moves(plan, self._graph, self._shapes, 2, Random(self._adaptive.seed))
         descend(moves, self._shapes, Found.first(plan, budget), budget)
         return plan
+
+    def _seconds(self, plan: GlobalPlan) -> float:
+        """The cost of a plan in a unit of time: events are there already, and matches are more than instances."""
+        roots = set(plan.roots.values())
+        total = 0.0
+        for form, inside in plan.splits.items():
+            cost = plan.cost(form)
+            total += cost * (_LEAF if not inside else 1.0) + (cost * _MATCH if form in roots else 0.0)
+        return total
