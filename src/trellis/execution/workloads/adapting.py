@@ -33,13 +33,13 @@ _MEMORY = 0.7
 _SELDOM = 64
 _LEAST_ROWS = 1024
 _MOST_ROWS = 1 << 16
-_GROWTH = 4
+_GROWTH = 8
 """A stretch is at most so many times as long as the one before: so a bad plan is not used for long."""
 _REACHES = 2.0
 """A stretch is at least so many times as long as its windows."""
-_FIXED = 4.0
+_FIXED = 8.0
 """A stretch takes at least so many times as long as what it costs by itself."""
-_NODE_SECONDS = 2e-5
+_NODE_SECONDS = 4e-5
 _CLAUSE_SECONDS = 1e-3
 # Counts differ if one is so many times the other, and by more than chance makes them.
 _TIMES = 1.5
@@ -71,6 +71,8 @@ class Adapter:
         self._plan, self._adapt = plan, adapt
         self._replanner: Replanner | None = None
         self._rows = 0
+        # What a stretch costs by itself: no more than the shortest one so far.
+        self._fixed = _NODE_SECONDS * (len(plan.nodes) + len(plan.roots))
         self._per_row = 0.0
         self._searched = 0.0
         # What was spent on planning beyond what it gained.
@@ -85,8 +87,9 @@ class Adapter:
         rows = self._least(sample, begin)
         most = min(_MOST_ROWS, _GROWTH * self._rows if self._rows else rows)
         while 2 * rows <= most and begin + rows < total:
-            here, next_ = sample.counts(begin, begin + rows), sample.counts(begin + rows, begin + 2 * rows)
-            if _differ(here, rows, next_, min(rows, total - begin - rows)):
+            behind = min(begin + 2 * rows, total)
+            here, there = sample.counts(begin, begin + rows), sample.counts(begin + rows, behind)
+            if _differ(here, rows, there, behind - begin - rows):
                 break
             rows *= 2
         # What is left behind would be a stretch of its own.
@@ -96,12 +99,9 @@ class Adapter:
         windows = sample.loaded.windows
         seen = np.arange(begin, min(begin + _LEAST_ROWS, len(sample.loaded.series)), 16)
         reach = max((float((window.until[seen] - seen).mean()) for window in windows), default=0.0)
-        fixed = _FIXED * self._fixed / self._per_row if self._per_row else 0.0
+        # A plan for it must pay, too.
+        fixed = (_FIXED * self._fixed + self._expected) / self._per_row if self._per_row else 0.0
         return int(min(max(_LEAST_ROWS, _REACHES * reach, fixed), _MOST_ROWS))
-
-    @property
-    def _fixed(self) -> float:
-        return _NODE_SECONDS * (len(self._plan.nodes) + len(self._plan.roots))
 
     def better(self, sample: LoadedSample, begin: int, end: int) -> WorkloadScan | None:
         """A better plan for a stretch, if one is looked for and found."""
@@ -149,6 +149,7 @@ class Adapter:
         """A stretch has been searched."""
         self._rows = rows
         self._searched += seconds
+        self._fixed = min(self._fixed, seconds)
         per_row = max(seconds - self._fixed, 0.1 * seconds) / rows
         self._per_row = 0.5 * (self._per_row + per_row) if self._per_row else per_row
 
