@@ -13,9 +13,11 @@ from trellis.execution.task import MatchTask
 from trellis.execution.workloads.observing import observe_table
 from trellis.languages.workloads import parse_workload
 from trellis.planning.hints import Hints
+from trellis.planning.workloads.adapting import adaptive_plan
+from trellis.planning.workloads.adaptive import AdaptivePlan
 from trellis.planning.workloads.driver import draft_workload
 from trellis.planning.workloads.plan import SearchOptions, plan_workload
-from trellis.planning.workloads.sample import sample_of
+from trellis.planning.workloads.sampling import sample_of
 from trellis.planning.workloads.statistics import WorkloadStatistics
 
 
@@ -31,11 +33,27 @@ def plan_patterns(
     **hints: object,
 ) -> Plan:
     """The plan of a workload; a stream has a `watermark`."""
+    return plan_adaptive(patterns, schema, partition_by, time, options, statistics, watermark=watermark, **hints)[0]
+
+
+def plan_adaptive(
+    patterns: Mapping[str, str],
+    schema: Sequence[tuple[str, str]],
+    partition_by: tuple[str, ...] = (),
+    time: Sequence[str] = ("time",),
+    options: SearchOptions | None = None,
+    statistics: WorkloadStatistics | None = None,
+    *,
+    watermark: str | None = None,
+    **hints: object,
+) -> tuple[Plan, AdaptivePlan | None]:
+    """The plan of a workload, and what plans it anew."""
     queries = {one.name: one.query for one in parse_workload(patterns, "type", time)}
     source = replace(source_of(schema), watermark=watermark)
     drafted = draft_workload(queries, partition_by, source, Hints.of(hints))
     clauses = [one.clause for one in drafted.workload.clauses]
-    return drafted.plan(plan_workload(clauses, statistics or WorkloadStatistics(), options).tree())
+    planned = plan_workload(clauses, statistics or WorkloadStatistics(), options)
+    return drafted.plan(planned.tree()), adaptive_plan(drafted.workload, planned)
 
 
 def run_plan(plan: Plan, rows: Sequence[Row], schema: Sequence[tuple[str, str]]) -> list[dict[str, Any]]:

@@ -20,10 +20,11 @@ from trellis.planned import warn
 from trellis.planning.describe.plan import describe_parts
 from trellis.planning.describe.workloads import PlainAbsences, PlainEdges, PlainNode, describe_workload, graph_of
 from trellis.planning.hints import Hints
+from trellis.planning.workloads.adapting import adaptive_plan
 from trellis.planning.workloads.driver import DraftedWorkload, draft_workload
 from trellis.planning.workloads.gains import costs_of
 from trellis.planning.workloads.plan import PlannedWorkload, SearchOptions, plan_workload
-from trellis.planning.workloads.sample import sample_of
+from trellis.planning.workloads.sampling import sample_of
 from trellis.planning.workloads.statistics import WorkloadStatistics
 from trellis.segment_functions import registered
 from trellis.spark.remembered import remembered
@@ -75,7 +76,8 @@ class WorkloadOnFrame:
 
     def run(self) -> DataFrame:
         """The matches, when an action asks for them."""
-        return run_plan(self.plan, self.frame, self.session, MatchTask(self.plan.scan))
+        task = MatchTask(self.plan.scan, adapt=adaptive_plan(self.drafted.workload, self.planned))
+        return run_plan(self.plan, self.frame, self.session, task)
 
     def count(self) -> tuple[int, ...]:
         """Run the search, and count the instances of each node."""

@@ -315,7 +315,12 @@ class _Given:
         if not isinstance(self.seed, int):
             raise BindingError("seed is a whole number.")
         return SearchOptions(
-            self.optimize, hints.plans == "orders", hints.neighbours, seconds=float(limit), seed=self.seed
+            self.optimize,
+            hints.plans == "orders",
+            hints.neighbours,
+            seconds=float(limit),
+            seed=self.seed,
+            adapt=hints.adapt,
         )
 
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from trellis.execution.open_series import OpenSeries, Resumed
     from trellis.execution.segments.finder import Choose
     from trellis.execution.segments.functions import UserFunction
+    from trellis.execution.workloads.adapting import Adapt
     from trellis.kernels.arrays import Bools
 
 __all__ = ["MatchTask", "Matcher"]
@@ -41,12 +42,14 @@ class Matcher(Protocol):
 class MatchTask:
     """The function of `mapInArrow`: workers load it by name, with the plan as data.
 
-    Segment patterns need the registered `functions`, and somebody to `choose` their trees.
+    Segment patterns need the registered `functions`, and somebody to `choose` their trees. Somebody may `adapt` the
+    plan of a workload to its events.
     """
 
     scan: Scan
     functions: Mapping[str, UserFunction] = field(default_factory=dict)
     choose: Choose | None = None
+    adapt: Adapt | None = None
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """The rows of a partition in, output rows out."""
@@ -74,5 +77,5 @@ class MatchTask:
             case WorkloadScan():
                 from trellis.execution.workloads.matcher import WorkloadMatcher
 
-                return WorkloadMatcher(self.scan)
+                return WorkloadMatcher(self.scan, self.adapt)
         assert_never(self.scan)

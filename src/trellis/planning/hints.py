@@ -70,6 +70,8 @@ class Hints:
         Of workloads: `"trees"`, or `"orders"` for plans that add one event at a time and share what they begin with.
     neighbours : int
         Of workloads: how many patterns a step of the search for a plan changes at once, from 2 on.
+    adapt : bool
+        Of workloads: whether workers plan anew when events come more or less often than they did.
     late : str
         Of streams: what becomes of rows that come behind the watermark. `"drop"` counts them, `"error"` ends the query,
         `"column"` gives them out in a column `late` beside the matches.
@@ -93,6 +95,7 @@ class Hints:
     statistics: str | RowStatistics = "auto"
     plans: str = "trees"
     neighbours: int = 2
+    adapt: bool = True
     late: str = "drop"
     allow_unbounded: bool = False
     buckets: int = 16
@@ -128,9 +131,11 @@ class Hints:
         late = values.pop("late", "drop")
         if late not in _LATE:
             raise BindingError(f"The hint late must be one of {', '.join(_LATE)}.")
-        unbounded = values.pop("allow_unbounded", False)
-        if not isinstance(unbounded, bool):
-            raise BindingError("The hint allow_unbounded must be True or False.")
+        unbounded, adapt = values.pop("allow_unbounded", False), values.pop("adapt", True)
+        for name, value in (("allow_unbounded", unbounded), ("adapt", adapt)):
+            if not isinstance(value, bool):
+                raise BindingError(f"The hint {name} must be True or False.")
+        assert isinstance(unbounded, bool) and isinstance(adapt, bool)
         buckets = values.pop("buckets", Hints().buckets)
         if values:
             known = ", ".join(field.name for field in fields(Hints) if field.name != "choices")
@@ -169,6 +174,7 @@ class Hints:
             statistics,
             str(plans),
             max(2, neighbours),
+            adapt,
             str(late),
             unbounded,
             buckets,

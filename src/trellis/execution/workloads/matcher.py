@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -13,12 +14,14 @@ from trellis.errors import ResourceError, TrellisError
 from trellis.execution.chunks import Chunk
 from trellis.execution.match_reader import MatchReader
 from trellis.execution.open_series import EVER, NEVER, OpenSeries, Resumed
+from trellis.execution.workloads.adapting import Adapt, Adapter
 from trellis.execution.workloads.found import Given, Waiting, take_matches
 from trellis.execution.workloads.growth import Growing, is_open
 from trellis.execution.workloads.loaded import LoadedChunk
-from trellis.execution.workloads.nodes import TooManyError, join_plans
+from trellis.execution.workloads.nodes import TooManyError
 from trellis.execution.workloads.outputs import write_workload
-from trellis.execution.workloads.roots import list_specs, plan_filter, plan_root
+from trellis.execution.workloads.roots import list_specs, plan_root
+from trellis.execution.workloads.running import RunningPlan
 from trellis.kernels import opcodes as o
 from trellis.kernels.arrays import Bools, Ints
 from trellis.kernels.instance_arrays import Instances, Matched
@@ -31,23 +34,30 @@ _FIRST_STRETCH = 1 << 16
 
 
 class WorkloadMatcher(MatchReader):
-    """A plan as arrays, ready for chunks. `instances` counts those of each node, for `explain`."""
+    """A plan as arrays, ready for chunks; `adapt` finds better ones for the events that come.
+
+    `running` is the plan as it stands, and `rebuilt` says how often it was another one before.
+    """
 
     plan: WorkloadScan
 
-    def __init__(self, plan: WorkloadScan) -> None:
+    def __init__(self, plan: WorkloadScan, adapt: Adapt | None = None) -> None:
         super().__init__(plan)
-        self.joins = join_plans(plan)
-        self.filters = [
-            plan_filter(plan, len(join.join.outer) + len(join.join.inner), join.tests)
-            if join is not None and join.tests
-            else None
-            for join in self.joins
-        ]
+        self.running = RunningPlan.of(plan)
+        self.adapter = None if adapt is None else Adapter(plan, adapt)
         self.listed = list_specs(plan)
         self.roots = [plan_root(plan, root, self.listed) for root in plan.roots]
-        self.instances = np.zeros(len(plan.nodes), np.int64)
         self.stretch = _FIRST_STRETCH
+
+    @property
+    def instances(self) -> Ints:
+        """The number of instances of each node of the plan that runs, for `explain`."""
+        return self.running.instances
+
+    @property
+    def rebuilt(self) -> int:
+        """How often the plan was changed."""
+        return 0 if self.adapter is None else self.adapter.rebuilt
 
     def run(self, chunk: Chunk) -> Iterator[pa.RecordBatch]:
         """The output rows of a chunk."""
@@ -90,9 +100,20 @@ class WorkloadMatcher(MatchReader):
 
     def _find(self, search: _Search, chunk: Chunk) -> Iterator[list[tuple[int, Given]]]:
         rows = chunk.table.num_rows
+        adapter = self.adapter
+        sample = None if adapter is None or rows == 0 else adapter.observer.load(search.loaded)
         begin = 0
         while begin < rows:
-            end = min(begin + self.stretch, rows)
+            end = begin + self.stretch
+            if adapter is not None and sample is not None:
+                end = min(end, adapter.end(sample, begin))
+                better = adapter.better(sample, begin, end)
+                if better is not None:
+                    started = time.perf_counter()
+                    self.running = RunningPlan.of(better)
+                    adapter.changed(time.perf_counter() - started)
+            end = min(end, rows)
+            started = time.perf_counter()
             try:
                 found = search.stretch(begin, end)
             except TooManyError:
@@ -100,6 +121,8 @@ class WorkloadMatcher(MatchReader):
                     raise self._too_many(begin, chunk) from None
                 self.stretch = (end - begin + 1) // 2
                 continue
+            if adapter is not None:
+                adapter.searched(end - begin, time.perf_counter() - started)
             given = search.give(found, end)
             if given:
                 yield given
@@ -137,10 +160,11 @@ class _Search:
 
     def stretch(self, begin: int, end: int) -> dict[int, list[Matched]]:
         """The matches that begin in a stretch of rows."""
-        plan, matcher = self.plan, self.matcher
+        matcher, running = self.matcher, self.matcher.running
+        plan = running.scan
         reach = max(int(window.until[begin:end].max()) for window in self.loaded.windows)
         tables: list[Instances] = []
-        counted = np.zeros_like(matcher.instances)
+        counted = np.zeros_like(running.instances)
         for number, node in enumerate(plan.nodes):
             if isinstance(node, JoinSpec):
                 tables.append(self._join(number, tables, begin, reach - begin))
@@ -169,7 +193,7 @@ class _Search:
                 matched = self._decided(matched, root, self.growing)
             if len(matched.begins) > 1:
                 found.setdefault(root.pattern, []).append(matched)
-        matcher.instances += counted
+        running.instances[:] += counted
         return found
 
     def _decided(self, matched: Matched, root: RootSpec, growing: Growing) -> Matched:
@@ -183,7 +207,7 @@ class _Search:
         return take_matches(matched, np.flatnonzero(new))
 
     def _join(self, number: int, tables: list[Instances], begin: int, rows: int) -> Instances:
-        join = self.matcher.joins[number]
+        join = self.matcher.running.joins[number]
         assert join is not None
         loaded = self.loaded
         window = loaded.windows[join.window]
@@ -193,7 +217,7 @@ class _Search:
         if self.progress[STEPS] > self.plan.budget:
             self.status[:2] = o.OUT_OF_STEPS, begin
             self.matcher.check(self.status, self.chunk)
-        tested = self.matcher.filters[number]
+        tested = self.matcher.running.filters[number]
         if tested is None:
             return found
         kept = self._kept(

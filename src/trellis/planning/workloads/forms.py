@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 
@@ -48,6 +48,21 @@ class Forms:
             self.growths.append(growth if growth is not None else place[0].growth.of(place[1]))
             self.places.append(place)
         return found
+
+    def restate(self, statistics: WorkloadStatistics, shapes: Iterable[Shape]) -> None:
+        """Count with other statistics from now on; plans that were made before know nothing of it."""
+        self.statistics = statistics
+        shapes = tuple(shapes)
+        for shape in shapes:
+            shape.growth = GrowthOf(shape.clause, statistics)
+            shape.window = statistics.duration(shape.clause.window)
+            shape.best = {}
+        self.growths[:] = [
+            shape.growth.of(mask) if mask > 0 else GrowthOf.of_leaf(shape.clause.absences[-1 - mask].event, statistics)
+            for shape, mask in self.places
+        ]
+        for shape in shapes:
+            shape.costs = {mask: self.growths[form].at(shape.window) for mask, form in shape.forms.items()}
 
 
 @dataclass(slots=True, eq=False)

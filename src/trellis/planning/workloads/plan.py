@@ -34,7 +34,7 @@ class SearchOptions:
     """How to plan. `neighbours` is the k of the neighbourhood vertex(k); 2 is the neighbourhood edge.
 
     `left_deep` plans are orders, which share what they begin with. Where `steps` are given, the same seed gives the
-    same plan, if there is time for all of them.
+    same plan, if there is time for all of them. `adapt`: workers plan anew when events change.
     """
 
     strategy: str = "annealing"
@@ -43,6 +43,7 @@ class SearchOptions:
     seconds: float = 5.0
     steps: int | None = None
     seed: int = 0
+    adapt: bool = True
 
 
 @dataclass(slots=True)

@@ -1,16 +1,15 @@
-"""From what is seen of events to statistics: which leaves and pairs are looked at, and what each of them stands for."""
+"""From what is seen of events to statistics: what the leaves and pairs stand for that are looked at."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from trellis.algebra.clauses import Clause, Condition, Part, Window
+from trellis.algebra.clauses import Window
 from trellis.algebra.observed import Observed
-from trellis.algebra.workload_scan import LeafSpec, Role, SampledPair, SampleSpec
-from trellis.planning.workloads.bound import BoundWorkload, key_equation, together
-from trellis.planning.workloads.statistics import Compared, WorkloadStatistics, compared
+from trellis.algebra.workload_scan import SampleSpec
+from trellis.planning.workloads.statistics import Compared, WorkloadStatistics
 
-__all__ = ["Sample", "sample_of"]
+__all__ = ["Sample"]
 
 # So many pairs are thought to have been seen before any is: they hold as often as is assumed where nothing is known.
 _ASSUMED = 0.5
@@ -32,7 +31,9 @@ class Sample:
         if observed.rows == 0:
             return WorkloadStatistics()
         rate = self._event_rate(observed)
-        unbounded = [reach for window, reach in zip(self.windows, observed.reaches, strict=True) if window.size is None]
+        unbounded = [
+            reach for window, reach in zip(self.windows, observed.reaches, strict=False) if window.size is None
+        ]
         shares = [(count + _ASSUMED) / (observed.rows + 1.0) for count in observed.counts]
         known = WorkloadStatistics()
         seen = list(zip(observed.tried, observed.held, strict=True))
@@ -55,7 +56,7 @@ class Sample:
     def _event_rate(self, observed: Observed) -> float:
         """Events of one series in a unit of time, by the windows of time; where there is none, the unit is an event."""
         reached = size = 0.0
-        for window, reach in zip(self.windows, observed.reaches, strict=True):
+        for window, reach in zip(self.windows, observed.reaches, strict=False):
             if window.events is None and window.size is not None:
                 reached += max(reach, 0.0)
                 size += window.size
@@ -67,67 +68,3 @@ class Sample:
 
 def _share(tried: float, held: float, assumed: float) -> float:
     return (held + _ASSUMED * assumed) / (tried + _ASSUMED)
-
-
-def sample_of(workload: BoundWorkload) -> Sample:
-    """What is looked at for all patterns of a workload."""
-    builder = _Builder(workload)
-    for one in workload.clauses:
-        builder.add(one.clause)
-    return builder.sample()
-
-
-class _Builder:
-    def __init__(self, workload: BoundWorkload) -> None:
-        self._workload = workload
-        self._leaves: dict[str, LeafSpec] = {}
-        self._pairs: dict[Compared, SampledPair] = {}
-        self._keys: dict[str, SampledPair] = {}
-
-    def add(self, clause: Clause) -> None:
-        """Add what one clause asks for."""
-        for part in (*clause.parts, *(absence.event for absence in clause.absences)):
-            self._add_leaf(part)
-        for condition in clause.conditions:
-            if len(condition.variables) == 2:
-                self._add_condition(clause, condition)
-        for key in clause.keys:
-            if str(key) not in self._keys:
-                window = self._workload.window(clause.window, clause.keys)
-                named = self._workload.tests.between(key_equation(key, "0", "1"), {"0": 0, "1": 1})
-                test = named.spec(self._workload.tests)
-                self._keys[str(key)] = SampledPair(-1, -1, 0, window, test)
-
-    def _add_leaf(self, part: Part) -> None:
-        if part.label not in self._leaves:
-            name = self._workload.tests.of_event(together(tuple(test.expression for test in part.tests)))
-            number = self._workload.tests.number(name) if name else -1
-            self._leaves[part.label] = LeafSpec(part.types, number)
-
-    def _add_condition(self, clause: Clause, condition: Condition) -> None:
-        parts = {part.variable: number for number, part in enumerate(clause.parts)}
-        labels = {part.variable: part.label for part in clause.parts}
-        found = compared(condition, labels)
-        if found in self._pairs:
-            return
-        one, other = condition.variables
-        test = self._workload.tests.between(condition.expression, {one: 0, other: 1}).spec(self._workload.tests)
-        if len(test.operands) != 2 or any(operand.role is not Role.EVENT for operand in test.operands):
-            return
-        places = list(self._leaves)
-        side = ((parts[one], parts[other]) in clause.order) - ((parts[other], parts[one]) in clause.order)
-        first, second = places.index(labels[one]), places.index(labels[other])
-        if test.operands[0].slot == 1:
-            first, second, side = second, first, -side
-            test = replace(test, operands=tuple(replace(two, slot=1 - two.slot) for two in test.operands))
-        window = self._workload.window(clause.window, clause.keys)
-        self._pairs[found] = SampledPair(first, second, side, window, test)
-
-    def sample(self) -> Sample:
-        """All of it."""
-        leaves = list(self._leaves.values())
-        types = tuple(sorted({name for leaf in leaves for name in leaf.types}))
-        every = len(leaves)
-        keys = [replace(pair, first=every, second=every) for pair in self._keys.values()]
-        spec = SampleSpec((*leaves, LeafSpec(types)), (*self._pairs.values(), *keys))
-        return Sample(spec, tuple(self._leaves), tuple(self._pairs), tuple(self._keys), self._workload.windows)

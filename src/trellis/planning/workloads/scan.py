@@ -27,7 +27,7 @@ from trellis.planning.draft import Draft, Series
 from trellis.planning.hints import Hints
 from trellis.planning.workloads.bound import BoundWorkload, key_equation, together
 from trellis.planning.workloads.repeated import SingleClause
-from trellis.planning.workloads.sample import sample_of
+from trellis.planning.workloads.sampling import sample_of
 from trellis.planning.workloads.tests import looking_back
 
 __all__ = ["scan_plan"]

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from trellis.algebra.clauses import Clause, Condition, Part, Window, rename
+from trellis.algebra.clauses import Clause, Condition, Window, rename
 from trellis.algebra.expression import Expression
 from trellis.algebra.shared_tree import ABSENT, AbsenceTest, Equation, JoinNode, LeafNode, Root, SharedTree
 from trellis.algebra.subpatterns import SubPattern
 from trellis.planning.workloads.forms import Forms, Shape
 from trellis.planning.workloads.global_plan import GlobalPlan
+from trellis.planning.workloads.placing import distinct_parts, halves, is_between, widest
 
 __all__ = ["tree_of"]
 
@@ -29,7 +30,7 @@ class _Builder:
 
     def tree(self, shapes: Iterable[Shape]) -> SharedTree:
         """The whole tree."""
-        windows = self._windows()
+        windows = {form: shape.clause.window for form, shape in widest(self.plan).items()}
         sizes = {form: len(self.forms.patterns[form].parts) for form in windows}
         for form in sorted(windows, key=lambda form: (sizes[form], form)):
             shape, mask = self.forms.places[form]
@@ -42,41 +43,9 @@ class _Builder:
             self.nodes.append(node)
         return SharedTree(tuple(self.nodes), tuple(map(self._root, shapes)))
 
-    def _windows(self) -> dict[int, Window]:
-        """The largest window of those that use each form; a form that no plan counts as a node is one, too."""
-        found: dict[int, Window] = {}
-        for shape in self.plan.roots:
-            pending = [shape.forms[shape.full], *shape.absent]
-            while pending:
-                form = pending.pop()
-                known = found.get(form)
-                if known is not None and (known.size or 0.0) >= (shape.clause.window.size or 0.0):
-                    continue
-                found[form] = shape.clause.window
-                pending += self._made_of(form)
-        return found
-
-    def _made_of(self, form: int) -> tuple[int, ...]:
-        inside = self.plan.splits.get(form, ())
-        if len(inside) != 1:
-            return inside
-        # Of an order, only the prefix is a node of the plan.
-        shape, mask = self.forms.places[form]
-        left, right = self._masks(shape, mask)
-        return shape.forms[left], shape.forms[right]
-
-    def _masks(self, shape: Shape, mask: int) -> tuple[int, int]:
-        """Two sets of parts, of the forms that a node is made of, which are all of its parts together."""
-        inside = self.plan.splits[shape.forms[mask]]
-        for left in shape.masks[inside[0]]:
-            right = mask & ~left
-            if left & mask == left and (len(inside) == 1 or shape.forms.get(right) == inside[1]):
-                return left, right
-        raise AssertionError("a node is not made of what the plan says")
-
     def _join(self, shape: Shape, mask: int, window: Window, estimate: float) -> JoinNode:
         clause = shape.clause
-        left, right = self._masks(shape, mask)
+        left, right = halves(self.plan, shape, mask)
         pattern, parts = shape.projector.project(mask)
         slots = {part: slot for slot, part in enumerate(parts)}
         names = {clause.parts[part].variable: str(slot) for part, slot in slots.items()}
@@ -99,8 +68,8 @@ class _Builder:
             self.numbers[shape.forms[right]],
             tuple(slots[part] for part in shape.projector.project(left)[1]),
             tuple(slots[part] for part in shape.projector.project(right)[1]),
-            before=tuple(sorted((slots[a], slots[b]) for a, b in clause.order if _is_between(a, b, left, right))),
-            distinct=tuple(sorted(_distinct(clause, left, right, slots))),
+            before=tuple(sorted((slots[a], slots[b]) for a, b in clause.order if is_between(a, b, left, right))),
+            distinct=tuple(sorted(distinct_parts(clause, left, right, slots))),
             keys=clause.keys,
             equations=tuple(equations),
             tests=tuple(tests),
@@ -146,25 +115,3 @@ def _equation(
         return None
     one, other = (rename(side.expression, names) for side in found)
     return Equation(other, one) if sides[found[0].variables[0]] else Equation(one, other)
-
-
-def _is_between(one: int, other: int, left: int, right: int) -> bool:
-    return bool((left >> one & right >> other & 1) or (right >> one & left >> other & 1))
-
-
-def _distinct(clause: Clause, left: int, right: int, slots: Mapping[int, int]) -> Iterator[tuple[int, int]]:
-    """Slots on both sides that no order keeps apart, and whose types are not different."""
-    ordered = {frozenset(pair) for pair in clause.order}
-    for one in _parts(left):
-        for other in _parts(right):
-            if frozenset((one, other)) not in ordered and _meet(clause.parts[one], clause.parts[other]):
-                first, second = sorted((slots[one], slots[other]))
-                yield first, second
-
-
-def _parts(mask: int) -> Iterable[int]:
-    return (part for part in range(mask.bit_length()) if mask >> part & 1)
-
-
-def _meet(one: Part, other: Part) -> bool:
-    return not {*one.types}.isdisjoint(other.types)

@@ -1,0 +1,163 @@
+"""Following the events of a workload: how many rows are searched along one plan, and when there is a better one.
+
+All events of a chunk are there before the search begins, so a plan is made for the rows that it will be used for. No
+plan changes what is found, so all that is decided here is about time:
+
+1. Rows are searched in stretches. Each of them costs something by itself, and what reaches beyond its end is searched
+   twice; so a stretch is long against both. From there on it grows while the events behind it come as often.
+2. Before a stretch whose events come more or less often than those that the plan was made for, a better plan is looked
+   for; seldom, too, where they do not: conditions may hold more or less often.
+3. Looking for plans may take a small share of the time of the search. What it gains is added to that.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Protocol
+
+import numpy as np
+
+from trellis.algebra.observed import Observed
+from trellis.algebra.workload_scan import WorkloadScan
+from trellis.execution.workloads.observing import LoadedSample, Observer
+from trellis.kernels.arrays import Ints
+
+__all__ = ["Adapt", "Adapter", "Replanner"]
+
+_SHARE = 0.05
+_LEAST_GAIN = 0.1
+"""Plans that are thought to be better by less are no better than that guess."""
+_MEMORY = 0.7
+"""How much the pairs count that were seen one look earlier."""
+_SELDOM = 64
+_LEAST_ROWS = 1024
+_MOST_ROWS = 1 << 16
+_GROWTH = 8
+"""A stretch is at most so many times as long as the one before: so a bad plan is not used for long."""
+_REACHES = 2.0
+"""A stretch is at least so many times as long as its windows."""
+_FIXED = 8.0
+"""A stretch takes at least so many times as long as what it costs by itself."""
+_NODE_SECONDS = 4e-5
+_CLAUSE_SECONDS = 1e-3
+# Counts differ if one is so many times the other, and by more than chance makes them.
+_TIMES = 1.5
+_CHANCE = 20.0
+
+
+class Replanner(Protocol):
+    """Finds better plans."""
+
+    def better(self, observed: Observed, least: float, seconds: float) -> tuple[WorkloadScan, float] | None:
+        """A plan that costs less by the share `least` or more, and by how much; None if none is found in some seconds.
+
+        What is given is taken for the plan that runs from now on.
+        """
+        ...
+
+
+Adapt = Callable[[WorkloadScan], Replanner]
+"""Gives what finds better plans than the one that runs."""
+
+
+class Adapter:
+    """Says how far the next stretch goes, and which plan it is searched along. `rebuilt` counts changes of the plan."""
+
+    def __init__(self, plan: WorkloadScan, adapt: Adapt) -> None:
+        self.observer = Observer(plan)
+        self.rebuilt = 0
+        self.share = _SHARE
+        self._plan, self._adapt = plan, adapt
+        self._replanner: Replanner | None = None
+        self._rows = 0
+        # What a stretch costs by itself: no more than the shortest one so far.
+        self._fixed = _NODE_SECONDS * (len(plan.nodes) + len(plan.roots))
+        self._per_row = 0.0
+        self._searched = 0.0
+        # What was spent on planning beyond what it gained.
+        self._spent = 0.0
+        self._expected = _CLAUSE_SECONDS * len(plan.roots)
+        self._seen: Observed | None = None
+        self._since, self._wait = 0, 1
+
+    def end(self, sample: LoadedSample, begin: int) -> int:
+        """Where the stretch ends that begins at a row."""
+        total = len(sample.loaded.series)
+        rows = self._least(sample, begin)
+        most = min(_MOST_ROWS, _GROWTH * self._rows if self._rows else rows)
+        while 2 * rows <= most and begin + rows < total:
+            behind = min(begin + 2 * rows, total)
+            here, there = sample.counts(begin, begin + rows), sample.counts(begin + rows, behind)
+            if _differ(here, rows, there, behind - begin - rows):
+                break
+            rows *= 2
+        # What is left behind would be a stretch of its own.
+        return total if begin + rows + rows // 2 >= total else begin + rows
+
+    def _least(self, sample: LoadedSample, begin: int) -> int:
+        windows = sample.loaded.windows
+        seen = np.arange(begin, min(begin + _LEAST_ROWS, len(sample.loaded.series)), 16)
+        reach = max((float((window.until[seen] - seen).mean()) for window in windows), default=0.0)
+        # A plan for it must pay, too.
+        fixed = (_FIXED * self._fixed + self._expected) / self._per_row if self._per_row else 0.0
+        return int(min(max(_LEAST_ROWS, _REACHES * reach, fixed), _MOST_ROWS))
+
+    def better(self, sample: LoadedSample, begin: int, end: int) -> WorkloadScan | None:
+        """A better plan for a stretch, if one is looked for and found."""
+        if not self._asks(sample, begin, end):
+            return None
+        started = time.perf_counter()
+        observed = self.observer.observe(sample, begin, end)
+        if self._seen is not None:
+            observed = observed.after(self._seen, _MEMORY)
+        self._seen, self._since = observed, 0
+        if self._replanner is None:
+            self._replanner = self._adapt(self._plan)
+        found = self._replanner.better(observed, _LEAST_GAIN, max(self._allowed, self._expected))
+        took = time.perf_counter() - started
+        self._spent += took
+        self._expected = took
+        self._wait = min(2 * self._wait, _SELDOM)
+        if found is None:
+            return None
+        plan, gain = found
+        self._spent -= min(took, gain * self._per_row * (end - begin))
+        self._wait = 1
+        self.rebuilt += 1
+        return plan
+
+    def changed(self, seconds: float) -> None:
+        """The better plan has been made ready in some seconds."""
+        self._spent += seconds
+        self._expected += seconds
+
+    @property
+    def _allowed(self) -> float:
+        return self.share * self._searched - self._spent
+
+    def _asks(self, sample: LoadedSample, begin: int, end: int) -> bool:
+        """Whether there is time to look for a plan, and a reason."""
+        self._since += 1
+        if self._allowed < self._expected:
+            return False
+        if self._seen is None or self._since >= self._wait:
+            return True
+        return _differ(np.array(self._seen.counts), self._seen.rows, sample.counts(begin, end), end - begin)
+
+    def searched(self, rows: int, seconds: float) -> None:
+        """A stretch has been searched."""
+        self._rows = rows
+        self._searched += seconds
+        self._fixed = min(self._fixed, seconds)
+        per_row = max(seconds - self._fixed, 0.1 * seconds) / rows
+        self._per_row = 0.5 * (self._per_row + per_row) if self._per_row else per_row
+
+
+def _differ(some: Ints, some_rows: int, others: Ints, other_rows: int) -> bool:
+    """Whether events of any leaf come more often in one of two stretches of rows, by more than chance."""
+    one, other = some / some_rows, others / other_rows
+    chance = (some + 1) / some_rows**2 + (others + 1) / other_rows**2
+    least = 1.0 / min(some_rows, other_rows)
+    times = np.maximum(one, other) / np.maximum(np.minimum(one, other), least)
+    return bool(np.any((times > _TIMES) & ((one - other) ** 2 > _CHANCE * chance)))
