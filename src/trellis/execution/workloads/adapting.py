@@ -28,7 +28,7 @@ from trellis.kernels.arrays import Ints
 __all__ = ["Adapt", "Adapter", "Replanner", "clock"]
 
 _SHARE = 0.05
-_TRUST = 5.0
+_TRUST = 10.0
 """So many times the share may be spent where events come more or less often."""
 _PATIENCE = 4.0
 """A look is given up after so many times what it took before."""
@@ -80,7 +80,7 @@ class Adapter:
         # What a stretch costs by itself: no more than the shortest one so far.
         self._fixed = _NODE_SECONDS * (len(plan.nodes) + len(plan.roots))
         self._per_row = 0.0
-        self._searched = 0.0
+        self._searched, self._searched_rows = 0.0, 0
         # What was spent on planning beyond what it gained.
         self._spent = 0.0
         self._expected = _CLAUSE_SECONDS * len(plan.roots)
@@ -156,7 +156,9 @@ class Adapter:
             return self._expected <= self._trust * self.share * self._searched
         if self._allowed >= self._expected and self._since >= self._wait:
             return True
-        ahead = self._trust * self.share * self._per_row * (end - begin)
+        # What the plan does to other events than its own, only all that was searched can tell.
+        per_row = max(self._per_row, self._searched / max(self._searched_rows, 1))
+        ahead = self._trust * self.share * per_row * (end - begin)
         if max(self._allowed, ahead) < self._expected:
             return False
         return _differ(np.array(self._seen.counts), self._seen.rows, sample.counts(begin, end), end - begin)
@@ -165,6 +167,7 @@ class Adapter:
         """A stretch has been searched."""
         self._rows = rows
         self._searched += seconds
+        self._searched_rows += rows
         self._fixed = min(self._fixed, seconds)
         per_row = max(seconds - self._fixed, 0.1 * seconds) / rows
         self._per_row = 0.5 * (self._per_row + per_row) if self._per_row else per_row
