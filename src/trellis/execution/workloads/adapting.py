@@ -152,8 +152,8 @@ class Adapter:
         """Whether there is time to look for a plan, and a reason."""
         self._since += 1
         if self._seen is None:
-            # Nothing is known of the events yet, and the plan may be made for others.
-            return self._expected <= self._trust * self.share * self._searched
+            # Nothing is known of the events yet. The first look takes longer: much is made ready for all that follow.
+            return self._expected <= self.share * self._searched
         if self._allowed >= self._expected and self._since >= self._wait:
             return True
         # What the plan does to other events than its own, only all that was searched can tell.
