@@ -7,13 +7,15 @@ plan changes what is found, so all that is decided here is about time:
    twice; so a stretch is long against both. From there on it grows while the events behind it come as often.
 2. Before a stretch whose events come more or less often than those that the plan was made for, a better plan is looked
    for; seldom, too, where they do not: conditions may hold more or less often.
-3. Looking for plans may take a small share of the time of the search. What it gains is added to that.
+3. Looking for plans may take a small share of the time of the search. What it gains is added to that. Where events
+   come more or less often, a larger one: it gets smaller with each look that finds nothing. Time is that of the
+   processor, whoever else waits for it.
 """
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
+from time import thread_time as clock
 from typing import Protocol
 
 import numpy as np
@@ -23,9 +25,13 @@ from trellis.algebra.workload_scan import WorkloadScan
 from trellis.execution.workloads.observing import LoadedSample, Observer
 from trellis.kernels.arrays import Ints
 
-__all__ = ["Adapt", "Adapter", "Replanner"]
+__all__ = ["Adapt", "Adapter", "Replanner", "clock"]
 
 _SHARE = 0.05
+_TRUST = 10.0
+"""So many times the share may be spent where events come more or less often."""
+_PATIENCE = 4.0
+"""A look is given up after so many times what it took before."""
 _LEAST_GAIN = 0.1
 """Plans that are thought to be better by less are no better than that guess."""
 _MEMORY = 0.7
@@ -33,14 +39,14 @@ _MEMORY = 0.7
 _SELDOM = 64
 _LEAST_ROWS = 1024
 _MOST_ROWS = 1 << 16
-_GROWTH = 8
+_GROWTH = 4
 """A stretch is at most so many times as long as the one before: so a bad plan is not used for long."""
 _REACHES = 2.0
 """A stretch is at least so many times as long as its windows."""
 _FIXED = 8.0
 """A stretch takes at least so many times as long as what it costs by itself."""
-_NODE_SECONDS = 4e-5
-_CLAUSE_SECONDS = 1e-3
+_NODE_SECONDS = 2e-5
+_CLAUSE_SECONDS = 5e-4
 # Counts differ if one is so many times the other, and by more than chance makes them.
 _TIMES = 1.5
 _CHANCE = 20.0
@@ -74,18 +80,20 @@ class Adapter:
         # What a stretch costs by itself: no more than the shortest one so far.
         self._fixed = _NODE_SECONDS * (len(plan.nodes) + len(plan.roots))
         self._per_row = 0.0
-        self._searched = 0.0
+        self._searched, self._searched_rows = 0.0, 0
         # What was spent on planning beyond what it gained.
         self._spent = 0.0
         self._expected = _CLAUSE_SECONDS * len(plan.roots)
         self._seen: Observed | None = None
         self._since, self._wait = 0, 1
+        self._trust = _TRUST
 
     def end(self, sample: LoadedSample, begin: int) -> int:
         """Where the stretch ends that begins at a row."""
         total = len(sample.loaded.series)
         rows = self._least(sample, begin)
         most = min(_MOST_ROWS, _GROWTH * self._rows if self._rows else rows)
+        rows = min(rows, max(most, _LEAST_ROWS))
         while 2 * rows <= most and begin + rows < total:
             behind = min(begin + 2 * rows, total)
             here, there = sample.counts(begin, begin + rows), sample.counts(begin + rows, behind)
@@ -107,21 +115,25 @@ class Adapter:
         """A better plan for a stretch, if one is looked for and found."""
         if not self._asks(sample, begin, end):
             return None
-        started = time.perf_counter()
+        if self._replanner is None:
+            started = clock()
+            self._replanner = self._adapt(self._plan)
+            self._spent += clock() - started
+        started = clock()
         observed = self.observer.observe(sample, begin, end)
         if self._seen is not None:
             observed = observed.after(self._seen, _MEMORY)
         self._seen, self._since = observed, 0
-        if self._replanner is None:
-            self._replanner = self._adapt(self._plan)
-        found = self._replanner.better(observed, _LEAST_GAIN, max(self._allowed, self._expected))
-        took = time.perf_counter() - started
+        found = self._replanner.better(observed, _LEAST_GAIN, max(self._allowed, _PATIENCE * self._expected))
+        took = clock() - started
         self._spent += took
         self._expected = took
         self._wait = min(2 * self._wait, _SELDOM)
         if found is None:
+            self._trust = max(1.0, 0.5 * self._trust)
             return None
         plan, gain = found
+        self._trust = _TRUST
         self._spent -= min(took, gain * self._per_row * (end - begin))
         self._wait = 1
         self.rebuilt += 1
@@ -139,16 +151,23 @@ class Adapter:
     def _asks(self, sample: LoadedSample, begin: int, end: int) -> bool:
         """Whether there is time to look for a plan, and a reason."""
         self._since += 1
-        if self._allowed < self._expected:
-            return False
-        if self._seen is None or self._since >= self._wait:
+        if self._seen is None:
+            # Nothing is known of the events yet. The first look takes longer: much is made ready for all that follow.
+            return self._expected <= self.share * self._searched
+        if self._allowed >= self._expected and self._since >= self._wait:
             return True
+        # What the plan does to other events than its own, only all that was searched can tell.
+        per_row = max(self._per_row, self._searched / max(self._searched_rows, 1))
+        ahead = self._trust * self.share * per_row * (end - begin)
+        if max(self._allowed, ahead) < self._expected:
+            return False
         return _differ(np.array(self._seen.counts), self._seen.rows, sample.counts(begin, end), end - begin)
 
     def searched(self, rows: int, seconds: float) -> None:
         """A stretch has been searched."""
         self._rows = rows
         self._searched += seconds
+        self._searched_rows += rows
         self._fixed = min(self._fixed, seconds)
         per_row = max(seconds - self._fixed, 0.1 * seconds) / rows
         self._per_row = 0.5 * (self._per_row + per_row) if self._per_row else per_row

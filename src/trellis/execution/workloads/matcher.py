@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -14,7 +13,7 @@ from trellis.errors import ResourceError, TrellisError
 from trellis.execution.chunks import Chunk
 from trellis.execution.match_reader import MatchReader
 from trellis.execution.open_series import EVER, NEVER, OpenSeries, Resumed
-from trellis.execution.workloads.adapting import Adapt, Adapter
+from trellis.execution.workloads.adapting import Adapt, Adapter, clock
 from trellis.execution.workloads.found import Given, Waiting, take_matches
 from trellis.execution.workloads.growth import Growing, is_open
 from trellis.execution.workloads.loaded import LoadedChunk
@@ -109,11 +108,11 @@ class WorkloadMatcher(MatchReader):
                 end = min(end, adapter.end(sample, begin))
                 better = adapter.better(sample, begin, end)
                 if better is not None:
-                    started = time.perf_counter()
+                    started = clock()
                     self.running = RunningPlan.of(better)
-                    adapter.changed(time.perf_counter() - started)
+                    adapter.changed(clock() - started)
             end = min(end, rows)
-            started = time.perf_counter()
+            started = clock()
             try:
                 found = search.stretch(begin, end)
             except TooManyError:
@@ -122,7 +121,7 @@ class WorkloadMatcher(MatchReader):
                 self.stretch = (end - begin + 1) // 2
                 continue
             if adapter is not None:
-                adapter.searched(end - begin, time.perf_counter() - started)
+                adapter.searched(end - begin, clock() - started)
             given = search.give(found, end)
             if given:
                 yield given
