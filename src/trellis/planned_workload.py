@@ -76,8 +76,9 @@ class WorkloadOnFrame:
 
     def run(self) -> DataFrame:
         """The matches, when an action asks for them."""
-        task = MatchTask(self.plan.scan, adapt=adaptive_plan(self.drafted.workload, self.planned))
-        return run_plan(self.plan, self.frame, self.session, task)
+        # A micro-batch is over before another plan would pay.
+        adapt = None if self.frame.isStreaming else adaptive_plan(self.drafted.workload, self.planned)
+        return run_plan(self.plan, self.frame, self.session, MatchTask(self.plan.scan, adapt=adapt))
 
     def count(self) -> tuple[int, ...]:
         """Run the search, and count the instances of each node."""
