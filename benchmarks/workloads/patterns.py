@@ -1,0 +1,202 @@
+"""Random workloads, made as section 6.1 of the paper says: the types of patterns, their order and their conditions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import exp, factorial, log
+from random import Random
+
+import numpy as np
+
+from benchmarks.workloads.streams import Stream, Values
+
+__all__ = ["Condition", "Made", "Recipe", "make_workload"]
+
+
+_MARGINS = (-0.2, -0.1, -0.05, -0.03, -0.02, -0.01, 0.0, 0.01, 0.02, 0.03, 0.05, 0.1, 0.2)
+"""By how much, in dollars, one difference must be larger than another at least."""
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A column of the event of one variable, compared with the same column of another."""
+
+    one: str
+    symbol: str
+    other: str
+    column: str
+    margin: float = 0.0
+
+    def __str__(self) -> str:
+        margin = f" {'-' if self.margin < 0 else '+'} {abs(self.margin)}" if self.margin else ""
+        return f"{self.one}.{self.column} {self.symbol} {self.other}.{self.column}{margin}"
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A pattern: SEQ or AND of types, of which one may be absent or repeated (by place; -1: none)."""
+
+    name: str
+    operator: str
+    types: tuple[str, ...]
+    conditions: tuple[Condition, ...]
+    within: tuple[str, int] = ("minutes", 15)
+    absent: int = -1
+    repeated: int = -1
+
+    @property
+    def text(self) -> str:
+        """The pattern in SASE+."""
+        parts = [self._part(place, name) for place, name in enumerate(self.types)]
+        where = " and ".join(map(str, self.conditions))
+        unit, size = self.within
+        window = f"{60 * size}" if unit == "minutes" else f"{size} {unit}"
+        return f"PATTERN {self.operator}({', '.join(parts)}) WHERE {{ {where} }} WITHIN {window}"
+
+    def _part(self, place: int, name: str) -> str:
+        variable = variable_of(place)
+        if place == self.absent:
+            return f"~(`{name}` {variable})"
+        return f"`{name}`+ {variable}[]" if place == self.repeated else f"`{name}` {variable}"
+
+    def with_window(self, unit: str, size: int) -> Made:
+        """The same with another window."""
+        return replace(self, within=(unit, size))
+
+
+def variable_of(place: int) -> str:
+    """The variable of a part."""
+    return f"v{place}"
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """How patterns are made.
+
+    There are so many `types`, with rates from the lowest to the highest; `skew` is the exponent of Zipf's law by which popular ones are taken.
+    """
+
+    patterns: int = 100
+    size: int = 5
+    types: int = 200
+    skew: float = 1.0
+    within: tuple[str, int] = ("minutes", 15)
+    only_sequences: bool = False
+    plain: bool = False
+    chains: bool = False
+    spread: int = 1
+    ascending: bool = True
+    least: float = 0.003
+    most: float = 0.92
+    most_matches: float = 1.0
+
+
+def make_workload(stream: Stream, recipe: Recipe, seed: int) -> list[Made]:
+    """A random workload; equal seeds give equal ones."""
+    random = Random(f"{stream.name}/{seed}")
+    popular = _spread(stream, recipe.types)
+    random.shuffle(popular)
+    weights = [1.0 / (rank + 1) ** recipe.skew for rank in range(len(popular))]
+    found: list[Made] = []
+    while len(found) < recipe.patterns:
+        made = _pattern(f"p{len(found)}", stream, recipe, popular, weights, random)
+        if expected_matches(stream, made) <= recipe.most_matches:
+            found.append(made)
+    return found
+
+
+def _spread(stream: Stream, types: int) -> list[str]:
+    """So many types, whose rates are spread evenly from the lowest to the highest."""
+    left = dict(stream.counts)
+    found = []
+    for wanted in np.linspace(min(left.values()), max(left.values()), min(types, len(left))):
+        found.append(min(left, key=lambda name: abs(left[name] - wanted)))
+        del left[found[-1]]
+    return found
+
+
+def expected_matches(stream: Stream, made: Made) -> float:
+    """How many matches would end in a window if all events were independent of each other."""
+    window = 60 * 15 if made.within[0] == "minutes" else made.within[1] / stream.event_rate
+    found = 1.0
+    places = {variable_of(place): place for place in range(len(made.types))}
+    for place, name in enumerate(made.types):
+        count = stream.rates[name] * window
+        if place != made.absent:
+            found *= exp(count) - 1 if place == made.repeated else count
+    if made.operator == "SEQ":
+        found /= factorial(len(made.types) - (made.absent >= 0))
+    for one in made.conditions:
+        left, right = (stream.values(made.types[places[name]], one.column) for name in (one.one, one.other))
+        found *= _share(left, right + one.margin, one.symbol == ">")
+    return found
+
+
+def _pattern(
+    name: str, stream: Stream, recipe: Recipe, popular: Sequence[str], weights: Sequence[float], random: Random
+) -> Made:
+    size = random.randint(max(2, recipe.size - recipe.spread), recipe.size + recipe.spread)
+    types: dict[str, None] = {}
+    while len(types) < size:
+        types[random.choices(popular, weights)[0]] = None
+    chosen = tuple(types)
+    operator = "SEQ" if recipe.only_sequences else random.choice(("SEQ", "AND"))
+    absent = repeated = -1
+    if not recipe.plain and random.random() < 0.2:
+        if random.random() < 0.5:
+            absent = random.randrange(size)
+        else:
+            # Any set of events is a match of its own, so the rarest type is the one that may be repeated.
+            repeated = min(range(size), key=lambda place: stream.counts[chosen[place]])
+    single = [place for place in range(size) if place not in (absent, repeated)]
+    made = _chain if recipe.chains else _comparisons
+    conditions = made(stream, recipe, chosen, single, random)
+    return Made(name, operator, chosen, conditions, recipe.within, absent, repeated)
+
+
+def _comparisons(
+    stream: Stream, recipe: Recipe, types: Sequence[str], single: Sequence[int], random: Random
+) -> tuple[Condition, ...]:
+    """About half as many comparisons as types, each of another pair."""
+    pairs = [(one, other) for one in single for other in single if one < other]
+    count = min(len(pairs), len(types) // 2 + (random.random() < 0.5 if len(types) % 2 else 0))
+    found = []
+    for one, other in sorted(random.sample(pairs, count)):
+        found.append(_comparison(stream, recipe, types, one, other))
+    return tuple(found)
+
+
+def _comparison(stream: Stream, recipe: Recipe, types: Sequence[str], one: int, other: int) -> Condition:
+    """The comparison of two types: the same in all patterns of all workloads.
+
+    How often it holds is drawn, and the margin is the one with which it holds so often.
+    """
+    left, right = (stream.values(types[place], stream.compared[0]) for place in (one, other))
+    random = Random("/".join(sorted((types[one], types[other]))))
+    wanted = exp(random.uniform(log(recipe.least), log(recipe.most)))
+    upwards = (random.random() < 0.5) == (types[one] < types[other])
+    shares = [_share(left, right + margin, upwards) for margin in _MARGINS]
+    margin = min(zip(shares, _MARGINS, strict=True), key=lambda one: abs(log(max(one[0], 1e-9) / wanted)))[1]
+    return Condition(variable_of(one), ">" if upwards else "<", variable_of(other), stream.compared[0], margin)
+
+
+def _share(left: Values, right: Values, upwards: bool) -> float:
+    """How often values are greater than others, or less; both are in order."""
+    if upwards:
+        return float(np.searchsorted(right, left, "left").mean() / len(right))
+    return float(np.searchsorted(left, right, "left").mean() / len(left))
+
+
+def _chain(
+    stream: Stream, recipe: Recipe, types: Sequence[str], single: Sequence[int], random: Random
+) -> tuple[Condition, ...]:
+    """Three or more observations of which each has more of everything than the one before, or less of everything."""
+    length = max(3, len(types) // 2 + 1)
+    places = sorted(random.sample(list(single), min(length, len(single))))
+    symbol = random.choice("<>")
+    return tuple(
+        Condition(variable_of(one), symbol, variable_of(other), column)
+        for one, other in zip(places, places[1:], strict=False)
+        for column in stream.compared
+    )
