@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import exp, factorial, log
 from random import Random
@@ -11,7 +11,7 @@ import numpy as np
 
 from benchmarks.workloads.streams import Stream, Values
 
-__all__ = ["Condition", "Made", "Recipe", "make_workload"]
+__all__ = ["Condition", "Made", "Recipe", "draw_patterns"]
 
 
 _MARGINS = (-0.2, -0.1, -0.05, -0.03, -0.02, -0.01, 0.0, 0.01, 0.02, 0.03, 0.05, 0.1, 0.2)
@@ -92,18 +92,21 @@ class Recipe:
     most_matches: float = 1.0
 
 
-def make_workload(stream: Stream, recipe: Recipe, seed: int) -> list[Made]:
-    """A random workload; equal seeds give equal ones."""
+def draw_patterns(stream: Stream, recipe: Recipe, seed: int) -> Iterator[Made]:
+    """Random patterns without end; equal seeds give equal ones.
+
+    What would match too often if all events were independent of each other is left out at once.
+    """
     random = Random(f"{stream.name}/{seed}")
     popular = _spread(stream, recipe.types)
     random.shuffle(popular)
     weights = [1.0 / (rank + 1) ** recipe.skew for rank in range(len(popular))]
-    found: list[Made] = []
-    while len(found) < recipe.patterns:
-        made = _pattern(f"p{len(found)}", stream, recipe, popular, weights, random)
-        if expected_matches(stream, made) <= recipe.most_matches:
-            found.append(made)
-    return found
+    number = 0
+    while True:
+        made = _pattern(f"p{number}", stream, recipe, popular, weights, random)
+        if expected_matches(stream, made) <= recipe.most_matches * stream.minutes:
+            yield made
+            number += 1
 
 
 def _spread(stream: Stream, types: int) -> list[str]:
@@ -117,7 +120,7 @@ def _spread(stream: Stream, types: int) -> list[str]:
 
 
 def expected_matches(stream: Stream, made: Made) -> float:
-    """How many matches would end in a window if all events were independent of each other."""
+    """How many matches there would be if all events were independent of each other."""
     window = 60 * 15 if made.within[0] == "minutes" else made.within[1] / stream.event_rate
     found = 1.0
     places = {variable_of(place): place for place in range(len(made.types))}
@@ -130,7 +133,7 @@ def expected_matches(stream: Stream, made: Made) -> float:
     for one in made.conditions:
         left, right = (stream.values(made.types[places[name]], one.column) for name in (one.one, one.other))
         found *= _share(left, right + one.margin, one.symbol == ">")
-    return found
+    return found * stream.minutes * 60 / window
 
 
 def _pattern(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -14,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from benchmarks.workloads.patterns import Made
+from benchmarks.workloads.patterns import Made, Recipe, draw_patterns
 from benchmarks.workloads.streams import Stream, Values
 from trellis.algebra import expression as e
 from trellis.algebra.clauses import Clause
@@ -36,7 +37,7 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
 
 from local import source_of
 
-__all__ = ["Planned", "Search", "Workload"]
+__all__ = ["Planned", "Search", "Workload", "make_workload", "statistics_of"]
 
 _SUMS = {"+": pc.add, "-": pc.subtract}
 _NO_BUDGET = 1 << 62
@@ -80,6 +81,18 @@ class Workload:
         counts_all = any(one.within[0] == "events" for one in self.patterns)
         table = self.stream.table if counts_all else self.stream.only(types)
         return Search(plan.scan, tuple(_shipped(plan, table)), self.stream.events)
+
+
+def make_workload(stream: Stream, recipe: Recipe, seed: int) -> Workload:
+    """A random workload, whose patterns match at most `recipe.most_matches` times in a minute of the stream."""
+    drawn = draw_patterns(stream, recipe, seed)
+    found: list[Made] = []
+    while len(found) < recipe.patterns:
+        tried = [next(drawn) for _ in range(max(10, recipe.patterns - len(found)))]
+        some = Workload(stream, tried)
+        matches = some.search(some.plan(SearchOptions("reordering"))).matches()
+        found += [one for one in tried if matches.get(one.name, 0) <= recipe.most_matches * stream.minutes]
+    return Workload(stream, found[: recipe.patterns])
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,3 +175,11 @@ class Search:
     def run(self) -> int:
         """All that a worker does with the rows; the number of matches."""
         return sum(batch.num_rows for chunk in self.chunks() for batch in self.matcher.run(chunk))
+
+    def matches(self) -> Counter[str]:
+        """How many matches each pattern has."""
+        found: Counter[str] = Counter()
+        for chunk in self.chunks():
+            for given in self.matcher.find(chunk):
+                found.update({self.scan.patterns[pattern]: len(some.numbers) for pattern, some in given})
+        return found
