@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from itertools import combinations, pairwise
 from math import exp, factorial, log
 from random import Random
 
@@ -11,7 +12,7 @@ import numpy as np
 
 from benchmarks.workloads.streams import Stream, Values
 
-__all__ = ["Condition", "Made", "Recipe", "draw_patterns"]
+__all__ = ["Condition", "Made", "Recipe", "draw_patterns", "variable_of"]
 
 
 _MARGINS = (-0.2, -0.1, -0.05, -0.03, -0.02, -0.01, 0.0, 0.01, 0.02, 0.03, 0.05, 0.1, 0.2)
@@ -60,10 +61,6 @@ class Made:
             return f"~(`{name}` {variable})"
         return f"`{name}`+ {variable}[]" if place == self.repeated else f"`{name}` {variable}"
 
-    def with_window(self, unit: str, size: int) -> Made:
-        """The same with another window."""
-        return replace(self, within=(unit, size))
-
 
 def variable_of(place: int) -> str:
     """The variable of a part."""
@@ -74,22 +71,22 @@ def variable_of(place: int) -> str:
 class Recipe:
     """How patterns are made.
 
-    There are so many `types`, with rates from the lowest to the highest; `skew` is the exponent of Zipf's law by which popular ones are taken.
+    A pattern has `size` types, or one more or less; there are so many `types`, whose rates are spread evenly, and they
+    are taken by Zipf's law with the exponent `skew`. `chains` are the conditions of traffic. A condition between two
+    types holds for at least the share `least` of pairs and at most for `most`. A pattern has at most `most_matches` in
+    a minute. What is `plain` is a sequence of single events without margins.
     """
 
     patterns: int = 100
     size: int = 5
-    types: int = 200
+    types: int = 100
     skew: float = 1.0
     within: tuple[str, int] = ("minutes", 15)
-    only_sequences: bool = False
-    plain: bool = False
     chains: bool = False
-    spread: int = 1
-    ascending: bool = True
     least: float = 0.003
     most: float = 0.92
     most_matches: float = 1.0
+    plain: bool = False
 
 
 def draw_patterns(stream: Stream, recipe: Recipe, seed: int) -> Iterator[Made]:
@@ -121,7 +118,8 @@ def _spread(stream: Stream, types: int) -> list[str]:
 
 def expected_matches(stream: Stream, made: Made) -> float:
     """How many matches there would be if all events were independent of each other."""
-    window = 60 * 15 if made.within[0] == "minutes" else made.within[1] / stream.event_rate
+    unit, size = made.within
+    window = 60.0 * size if unit == "minutes" else size / stream.event_rate
     found = 1.0
     places = {variable_of(place): place for place in range(len(made.types))}
     for place, name in enumerate(made.types):
@@ -139,12 +137,12 @@ def expected_matches(stream: Stream, made: Made) -> float:
 def _pattern(
     name: str, stream: Stream, recipe: Recipe, popular: Sequence[str], weights: Sequence[float], random: Random
 ) -> Made:
-    size = random.randint(max(2, recipe.size - recipe.spread), recipe.size + recipe.spread)
+    size = random.randint(max(2, recipe.size - 1), recipe.size + 1)
     types: dict[str, None] = {}
     while len(types) < size:
         types[random.choices(popular, weights)[0]] = None
     chosen = tuple(types)
-    operator = "SEQ" if recipe.only_sequences else random.choice(("SEQ", "AND"))
+    operator = "SEQ" if recipe.plain else random.choice(("SEQ", "AND"))
     absent = repeated = -1
     if not recipe.plain and random.random() < 0.2:
         if random.random() < 0.5:
@@ -162,7 +160,7 @@ def _comparisons(
     stream: Stream, recipe: Recipe, types: Sequence[str], single: Sequence[int], random: Random
 ) -> tuple[Condition, ...]:
     """About half as many comparisons as types, each of another pair."""
-    pairs = [(one, other) for one in single for other in single if one < other]
+    pairs = list(combinations(single, 2))
     count = min(len(pairs), len(types) // 2 + (random.random() < 0.5 if len(types) % 2 else 0))
     found = []
     for one, other in sorted(random.sample(pairs, count)):
@@ -175,13 +173,18 @@ def _comparison(stream: Stream, recipe: Recipe, types: Sequence[str], one: int, 
 
     How often it holds is drawn, and the margin is the one with which it holds so often.
     """
-    left, right = (stream.values(types[place], stream.compared[0]) for place in (one, other))
-    random = Random("/".join(sorted((types[one], types[other]))))
+    column = stream.compared[0]
+    if recipe.plain:
+        return Condition(variable_of(one), "<", variable_of(other), column)
+    # Written in one way, whatever comes first in a pattern.
+    one, other = sorted((one, other), key=types.__getitem__)
+    left, right = (stream.values(types[place], column) for place in (one, other))
+    random = Random(f"{types[one]}/{types[other]}")
     wanted = exp(random.uniform(log(recipe.least), log(recipe.most)))
-    upwards = (random.random() < 0.5) == (types[one] < types[other])
+    upwards = random.random() < 0.5
     shares = [_share(left, right + margin, upwards) for margin in _MARGINS]
     margin = min(zip(shares, _MARGINS, strict=True), key=lambda one: abs(log(max(one[0], 1e-9) / wanted)))[1]
-    return Condition(variable_of(one), ">" if upwards else "<", variable_of(other), stream.compared[0], margin)
+    return Condition(variable_of(one), ">" if upwards else "<", variable_of(other), column, margin)
 
 
 def _share(left: Values, right: Values, upwards: bool) -> float:
@@ -200,6 +203,6 @@ def _chain(
     symbol = random.choice("<>")
     return tuple(
         Condition(variable_of(one), symbol, variable_of(other), column)
-        for one, other in zip(places, places[1:], strict=False)
+        for one, other in pairwise(places)
         for column in stream.compared
     )

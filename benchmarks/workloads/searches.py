@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -90,8 +90,8 @@ def make_workload(stream: Stream, recipe: Recipe, seed: int) -> Workload:
     while len(found) < recipe.patterns:
         tried = [next(drawn) for _ in range(max(10, recipe.patterns - len(found)))]
         some = Workload(stream, tried)
-        matches = some.search(some.plan(SearchOptions("reordering"))).matches()
-        found += [one for one in tried if matches.get(one.name, 0) <= recipe.most_matches * stream.minutes]
+        matches = some.search(some.plan(SearchOptions("reordering"))).found()
+        found += [one for one in tried if matches[one.name][0] <= recipe.most_matches * stream.minutes]
     return Workload(stream, found[: recipe.patterns])
 
 
@@ -176,10 +176,24 @@ class Search:
         """All that a worker does with the rows; the number of matches."""
         return sum(batch.num_rows for chunk in self.chunks() for batch in self.matcher.run(chunk))
 
-    def matches(self) -> Counter[str]:
-        """How many matches each pattern has."""
-        found: Counter[str] = Counter()
+    def rows(self) -> list[tuple[str, int, tuple[int, ...]]]:
+        """The matches: the pattern, the number of the match, and the events."""
+        found = []
+        for chunk in self.chunks():
+            for batch in self.matcher.run(chunk):
+                names, numbers, _, _, events = (column.to_pylist() for column in batch.columns)
+                for name, number, some in zip(names, numbers, events, strict=True):
+                    found.append((name, number, tuple(event["id"] for event in some)))
+        return sorted(found)
+
+    def found(self) -> dict[str, tuple[int, str]]:
+        """Of each pattern the number of its matches, and a digest of them in order."""
+        counts: Counter[int] = Counter()
+        digests = [hashlib.blake2b(digest_size=8) for _ in self.scan.patterns]
         for chunk in self.chunks():
             for given in self.matcher.find(chunk):
-                found.update({self.scan.patterns[pattern]: len(some.numbers) for pattern, some in given})
-        return found
+                for pattern, some in given:
+                    counts[pattern] += len(some.numbers)
+                    digests[pattern].update(some.rows.tobytes())
+        names = self.scan.patterns
+        return {name: (counts[number], digests[number].hexdigest()) for number, name in enumerate(names)}

@@ -13,9 +13,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-__all__ = ["Stream", "Values", "made_up_stocks", "nasdaq_stream", "stock_stream", "traffic_stream"]
+__all__ = ["Stream", "Values", "made_up_stream", "nasdaq_stream", "stock_stream", "traffic_stream"]
 
 _DAY = 390
+_WEEKS = 2
 _WINDOW = 15
 _RATES = (2, 47)
 _NUMBERS = {"diff": "double", "vehicles": "int", "speed": "int"}
@@ -25,7 +26,7 @@ Values = np.ndarray[Any, Any]
 
 @dataclass(frozen=True)
 class Stream:
-    """Events in order: `id`, `type`, `time` (in seconds), and the columns that conditions compare; no two have one id."""
+    """Events in order: `id` (its own of each), `type`, `time` (in seconds), and the columns that conditions compare."""
 
     name: str
     table: pa.Table
@@ -86,7 +87,9 @@ class Stream:
         return self.table.filter(chosen).combine_chunks()
 
 
-def _in_order(name: str, columns: Mapping[str, Any], minutes: float, seed: int, compared: tuple[str, ...] = ("diff",)) -> Stream:
+def _in_order(
+    name: str, columns: Mapping[str, Any], minutes: float, seed: int, compared: tuple[str, ...] = ("diff",)
+) -> Stream:
     """Events in the order of their times. Which of those of one time is first, chance decides."""
     times = np.asarray(columns["time"], np.int64)
     chance = np.random.default_rng(seed).random(len(times))
@@ -125,13 +128,12 @@ def stock_stream(data: Path, scale: float = 1.0) -> Stream:
 
 
 def traffic_stream(data: Path, scale: float = 1.0) -> Stream:
-    """A day of all points where vehicles were seen."""
+    """The readings of two weeks at which vehicles were seen: without any, a speed is that of an earlier reading."""
     table = pq.read_table(data / "traffic.parquet", columns=["tstamp", "point", "speed", "vehicles"])
     times = table["tstamp"].to_numpy()
-    begin = np.datetime64("2014-09-02T06:00")
-    minutes = 720 * min(1.0, scale)
-    end = begin + np.timedelta64(round(minutes), "m")
-    kept = (times >= begin) & (times < end) & (table["vehicles"].to_numpy() > 0)
+    minutes = max(60, round(_WEEKS * 7 * 24 * 60 * min(1.0, scale)))
+    begin = np.datetime64("2014-09-01T00:00")
+    kept = (times >= begin) & (times < begin + np.timedelta64(minutes, "m")) & (table["vehicles"].to_numpy() > 0)
     columns = {
         "type": np.array([f"P{point}" for point in table["point"].to_numpy()[kept]], object),
         "time": _seconds(times[kept]),
@@ -156,15 +158,18 @@ def nasdaq_stream(data: Path, minutes: int) -> Stream:
     return _in_order("nasdaq", {"type": names[kept], "time": seconds[kept], "diff": diff[kept]}, minutes, 3)
 
 
-def made_up_stocks(tickers: int, an_event_a_minute: float, minutes: int, seed: int) -> Stream:
-    """Tickers that all have events at random times."""
+def made_up_stream(
+    name: str, types: int, an_event_a_minute: float, minutes: int, seed: int, compared: tuple[str, ...] = ("diff",)
+) -> Stream:
+    """Types that all have events at random times, with random values."""
     random = np.random.default_rng(seed)
-    count = random.poisson(tickers * an_event_a_minute * minutes)
-    names = np.array([f"T{number:02d}" for number in range(tickers)], object)
-    seconds = np.sort(random.integers(0, 60 * minutes, count))
-    columns = {
-        "type": names[random.integers(0, tickers, count)],
-        "time": seconds,
-        "diff": np.round(random.normal(size=count), 2),
+    count = random.poisson(types * an_event_a_minute * minutes)
+    names = np.array([f"T{number:02d}" for number in range(types)], object)
+    columns: dict[str, Values] = {
+        "type": names[random.integers(0, types, count)],
+        "time": np.sort(random.integers(0, 60 * minutes, count)),
     }
-    return _in_order("made up", columns, minutes, seed)
+    for column in compared:
+        values = random.normal(size=count)
+        columns[column] = np.round(values / 10, 2) if column == "diff" else np.round(20 + 5 * values).astype(np.int32)
+    return _in_order(name, columns, minutes, seed, compared)
