@@ -100,10 +100,15 @@ def draw_patterns(stream: Stream, recipe: Recipe, seed: int) -> Iterator[Made]:
     weights = [1.0 / (rank + 1) ** recipe.skew for rank in range(len(popular))]
     number = 0
     while True:
-        made = _pattern(f"p{number}", stream, recipe, popular, weights, random)
-        if expected_matches(stream, made) <= recipe.most_matches * stream.minutes:
-            yield made
-            number += 1
+        # What kind it is stays as it is drawn, though kinds are not left out equally often.
+        chance = 1.0 if recipe.plain else random.random()
+        kind = "absent" if chance < 0.1 else "repeated" if chance < 0.2 else ""
+        while True:
+            made = _pattern(f"p{number}", stream, recipe, kind, popular, weights, random)
+            if expected_matches(stream, made) <= recipe.most_matches * stream.minutes:
+                break
+        yield made
+        number += 1
 
 
 def _spread(stream: Stream, types: int) -> list[str]:
@@ -125,7 +130,8 @@ def expected_matches(stream: Stream, made: Made) -> float:
     for place, name in enumerate(made.types):
         count = stream.rates[name] * window
         if place != made.absent:
-            found *= exp(count) - 1 if place == made.repeated else count
+            # Sets become many where events are close together.
+            found *= 2.0 ** stream.most_in(name, window) - 1 if place == made.repeated else count
     if made.operator == "SEQ":
         found /= factorial(len(made.types) - (made.absent >= 0))
     for one in made.conditions:
@@ -135,7 +141,13 @@ def expected_matches(stream: Stream, made: Made) -> float:
 
 
 def _pattern(
-    name: str, stream: Stream, recipe: Recipe, popular: Sequence[str], weights: Sequence[float], random: Random
+    name: str,
+    stream: Stream,
+    recipe: Recipe,
+    kind: str,
+    popular: Sequence[str],
+    weights: Sequence[float],
+    random: Random,
 ) -> Made:
     size = random.randint(max(2, recipe.size - 1), recipe.size + 1)
     types: dict[str, None] = {}
@@ -143,13 +155,11 @@ def _pattern(
         types[random.choices(popular, weights)[0]] = None
     chosen = tuple(types)
     operator = "SEQ" if recipe.plain else random.choice(("SEQ", "AND"))
-    absent = repeated = -1
-    if not recipe.plain and random.random() < 0.2:
-        if random.random() < 0.5:
-            absent = random.randrange(size)
-        else:
-            # Any set of events is a match of its own, so the rarest type is the one that may be repeated.
-            repeated = min(range(size), key=lambda place: stream.counts[chosen[place]])
+    absent = random.randrange(size) if kind == "absent" else -1
+    repeated = -1
+    if kind == "repeated":
+        # Any set of events is a match of its own, so the rarest type is the one that may be repeated.
+        repeated = min(range(size), key=lambda place: stream.counts[chosen[place]])
     single = [place for place in range(size) if place not in (absent, repeated)]
     made = _chain if recipe.chains else _comparisons
     conditions = made(stream, recipe, chosen, single, random)

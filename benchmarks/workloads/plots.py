@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 __all__ = ["lines"]
@@ -12,13 +12,13 @@ _COLOURS = ("#8794a3", "#2a78a8", "#e0a030", "#5b8f5b", "#c8374a", "#7a4b94")
 
 
 def lines(
-    points: Iterable[tuple[float, str, float]], x: str, series: Sequence[str], y: str = "throughput over none"
+    points: Sequence[tuple[float, str, float]], x: str, series: Sequence[str], y: str = "throughput over none"
 ) -> dict[str, Any]:
     """A line for each series of points (x, series, y); both scales are logarithmic."""
     values = [{"x": at, "series": name, "y": value} for at, name, value in points]
     quiet = {"labelColor": _MUTED, "titleColor": _INK, "gridColor": _GRID, "domainColor": _GRID, "tickColor": _GRID}
     colours = {"domain": list(series), "range": list(_COLOURS[-len(series) :])}
-    ticks = sorted({value["x"] for value in values})
+    ticks = sorted({at for at, _, _ in points})
 
     def axis(field: str, title: str, **more: object) -> dict[str, Any]:
         return {"field": field, "type": "quantitative", "scale": {"type": "log"}, "axis": {"title": title, **more}}

@@ -9,6 +9,7 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from math import inf
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +22,7 @@ from trellis.algebra import expression as e
 from trellis.algebra.clauses import Clause
 from trellis.algebra.plan import Plan
 from trellis.algebra.workload_scan import WorkloadScan
+from trellis.errors import ResourceError
 from trellis.execution.chunks import Chunk, read_chunks
 from trellis.execution.workloads.matcher import WorkloadMatcher
 from trellis.languages.workloads import parse_workload
@@ -89,10 +91,22 @@ def make_workload(stream: Stream, recipe: Recipe, seed: int) -> Workload:
     found: list[Made] = []
     while len(found) < recipe.patterns:
         tried = [next(drawn) for _ in range(max(10, recipe.patterns - len(found)))]
-        some = Workload(stream, tried)
-        matches = some.search(some.plan(SearchOptions("reordering"))).found()
-        found += [one for one in tried if matches[one.name][0] <= recipe.most_matches * stream.minutes]
+        matches = _counts(stream, tried)
+        found += [one for one in tried if matches[one.name] <= recipe.most_matches * stream.minutes]
     return Workload(stream, found[: recipe.patterns])
+
+
+def _counts(stream: Stream, patterns: list[Made]) -> dict[str, float]:
+    """How many matches patterns have; infinitely many where they cannot be held."""
+    workload = Workload(stream, patterns)
+    try:
+        found = workload.search(workload.plan(SearchOptions("reordering"))).found()
+    except ResourceError:
+        if len(patterns) == 1:
+            return {patterns[0].name: inf}
+        half = len(patterns) // 2
+        return _counts(stream, patterns[:half]) | _counts(stream, patterns[half:])
+    return {name: count for name, (count, _) in found.items()}
 
 
 @dataclass(frozen=True, slots=True)

@@ -77,6 +77,11 @@ class Stream:
             found = self._sorted[name, column] = np.sort(values)
         return found
 
+    def most_in(self, name: str, seconds: float) -> int:
+        """How many events of a type there are in its fullest window."""
+        times = self.table["time"].to_numpy()[self._by_type[name]]
+        return int((np.searchsorted(times, times + seconds, "right") - np.arange(len(times))).max())
+
     def of_types(self, types: Iterable[str]) -> Stream:
         """The stream without other types."""
         return Stream(self.name, self.only(types), self.minutes, self.compared)
