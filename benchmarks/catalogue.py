@@ -68,6 +68,12 @@ BENCHMARKS = (
         "How many tests does a search save that skips, how much time, and where does it not pay?",
     ),
     Benchmark(
+        "workloads",
+        "benchmarks.workloads.run",
+        "about 40 minutes",
+        "What do hundreds of event patterns gain from a shared plan, beside other ways to plan them?",
+    ),
+    Benchmark(
         "streams",
         "benchmarks.streams.run",
         "about 25 minutes",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -24,7 +24,10 @@ B = TypeVar("B")
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A part of the page, as it was measured: `size` says how much and how often."""
+    """A part of the page, as it was measured: `size` says how much and how often.
+
+    `pictures` are Vega-Lite specifications by name; they are drawn beside a page.
+    """
 
     name: str
     title: str
@@ -32,15 +35,26 @@ class Section:
     bars: tuple[Bar, ...] = ()
     caption: str = ""
     size: str = ""
+    pictures: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, bars: list[dict[str, Any]], **values: str) -> Section:
+    def of(cls, bars: list[dict[str, Any]], **values: Any) -> Section:
         """Read it back from a file."""
         return cls(**values, bars=tuple(Bar(**bar) for bar in bars))
 
-    def text(self) -> str:
+    def text(self, *, drawn: bool = False) -> str:
         """The section in Markdown, with the machine below its tables."""
-        return section(self.title, self.body, self.caption)
+        shown = [f"![{self.title}]({name}.svg)" for name in self.pictures if drawn]
+        return section(self.title, self.body, *shown, self.caption)
+
+    def draw(self, folder: Path) -> None:
+        """Write its pictures."""
+        if self.pictures:
+            import vl_convert  # type: ignore[import-untyped,unused-ignore]
+
+            folder.mkdir(parents=True, exist_ok=True)
+            for name, spec in self.pictures.items():
+                (folder / f"{name}.svg").write_text(vl_convert.vegalite_to_svg(spec), encoding="utf-8")
 
     def measured(self, caption: str, size: str) -> Section:
         """The section with its machine and size."""
@@ -77,10 +91,12 @@ def run_sections(
     measured = {one.name: one for one in results}
     found = [measured[name] for name in asked.only if name in measured]
     summary = Section("summary", "Bars", bar_table([bar for one in found for bar in one.bars]))
-    texts = {one.name: one.text() for one in found}
+    texts = {one.name: one.text(drawn=asked.write is not None) for one in found}
     if asked.write is None:
         show(page(summary.text(), *texts.values()), None)
         return
+    for one in found:
+        one.draw(asked.write.parent)
     if len(found) == len(sections):
         texts = {summary.name: summary.measured(found[-1].caption, "").text(), **texts}
     show(with_blocks(asked.write, writer, texts), asked.write)

@@ -37,7 +37,7 @@ from benchmarks.timing import in_turns
 
 ROOT = Path(__file__).parents[1]
 WITHOUT_SPARK = ("segments", "calibration.segments", "baselines")
-WITH_SPARK = ("rows", "events", "sqlts", "streams", "prefilter", "calibration.prefilter")
+WITH_SPARK = ("rows", "events", "sqlts", "workloads", "streams", "prefilter", "calibration.prefilter")
 
 # ---- what is listed ----
 
@@ -45,7 +45,18 @@ WITH_SPARK = ("rows", "events", "sqlts", "streams", "prefilter", "calibration.pr
 def test_every_module_can_be_imported() -> None:
     found = [module.name for module in walk_packages(benchmarks.__path__, "benchmarks.")]
     assert {name.split(".")[1] for name in found if name.count(".") == 2} == {
-        *("rows", "events", "sqlts", "streams", "segments", "prefilter", "calibration", "baselines", "peers")
+        *(
+            "rows",
+            "events",
+            "sqlts",
+            "workloads",
+            "streams",
+            "segments",
+            "prefilter",
+            "calibration",
+            "baselines",
+            "peers",
+        )
     }
     for name in found:
         import_module(name)
@@ -87,7 +98,14 @@ def test_commands_on_pages_are_accepted(command: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "page"), [("rows", "row_patterns"), ("events", "events"), ("sqlts", "sqlts"), ("streams", "streams")]
+    ("name", "page"),
+    [
+        ("rows", "row_patterns"),
+        ("events", "events"),
+        ("sqlts", "sqlts"),
+        ("workloads", "workloads"),
+        ("streams", "streams"),
+    ],
 )
 def test_a_page_in_sections_has_a_place_for_each(name: str, page: str) -> None:
     sections = find(name).parser().get_default("only")
@@ -308,6 +326,7 @@ def test_quick_form_with_spark(name: str, tmp_path: Path) -> None:
         "rows": "| job |",
         "events": "| query |",
         "sqlts": "| pattern |",
+        "workloads": "| patterns |",
         "streams": "| watermark |",
         "prefilter": "| 0 of",
         "calibration.prefilter": "omega",

@@ -30,6 +30,35 @@ def find_first(rows: Shorts, begin: int | np.int64, end: int | np.int64, least: 
 
 
 @inlined
+def find_near(
+    rows: Shorts, begin: int | np.int64, end: int | np.int64, least: int | np.int64, guess: int | np.int64
+) -> int | np.int64:
+    """As `find_first`, quick where the place is near a guess."""
+    low = min(max(guess, begin), end)
+    high = low
+    step = np.int64(1)
+    if low > begin and rows[low - 1] >= least:
+        # Before the guess.
+        high = low - 1
+        low = begin
+        while high - step > begin:
+            if rows[high - step] < least:
+                low = high - step + 1
+                break
+            high -= step
+            step *= 2
+    else:
+        high = end
+        while low + step < end:
+            if rows[low + step] >= least:
+                high = low + step
+                break
+            low += step
+            step *= 2
+    return find_first(rows, low, high, least)
+
+
+@inlined
 def compare_values(
     slots: Slots,
     left: int | np.int32,
@@ -75,6 +104,8 @@ def join_instances(
     latest = np.int32(-1)
     if count > 0:
         latest = found.first[count - 1]
+    # Outer instances are in order, so what fits one is near what fits the one before.
+    begin, width = np.int64(0), np.int64(0)
     for at in range(progress[AT], outer_count):
         progress[AT] = at
         for slot in range(len(join.outer)):
@@ -91,8 +122,9 @@ def join_instances(
         most = window.until[first]
         for slot in join.below:
             most = min(most, event[slot])
-        begin = find_first(inner.first, groups[group], groups[group + 1], least)
-        end = find_first(inner.first, begin, groups[group + 1], most)
+        begin = find_near(inner.first, groups[group], groups[group + 1], least, begin)
+        end = find_near(inner.first, begin, groups[group + 1], most, begin + width)
+        width = end - begin
         if count + (end - begin) > room:
             progress[COUNT] = count
             return False

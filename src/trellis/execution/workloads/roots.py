@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -23,15 +23,14 @@ _MOST_ROWS = 1 << 28
 
 @dataclass(frozen=True, slots=True)
 class Lists:
-    """The rows that fit leaves which members of sets, or absent events, are taken from."""
+    """The rows that fit leaves which members of sets, or absent events, are taken from, and how long the longest is."""
 
     rows: Shorts
     begins: Ints
+    longest: int = field(init=False)
 
-    @property
-    def longest(self) -> int:
-        """How many rows the longest list has."""
-        return int(np.diff(self.begins).max(initial=0))
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "longest", int(np.diff(self.begins).max(initial=0)))
 
 
 def list_specs(plan: WorkloadScan) -> tuple[LeafSpec, ...]:

@@ -24,6 +24,8 @@ __all__ = ["Growth", "GrowthOf"]
 # e^60 sets are as bad as any number: costs stay finite.
 _MOST_SETS = 60.0
 _EXACT_ORDER = 12
+# What was never seen may still come; and zero is the cost of what is there already.
+_LEAST = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +41,7 @@ class Growth:
         found = self.share * window**self.singles
         for rate in self.repeated:
             found *= exp(min(rate * window, _MOST_SETS)) - 1.0
-        return found
+        return max(found, _LEAST)
 
 
 class GrowthOf:

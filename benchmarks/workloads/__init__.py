@@ -1,0 +1,1 @@
+"""Hundreds of event patterns at once, on a plan that they share."""
