@@ -296,7 +296,7 @@ def in_window(pattern: Pattern, stream: Stream, positions: Sequence[int]) -> boo
     if kind == "time":
         start, end = (stream.rows[position].get(stream.time) for position in (first, last))
         return start is not None and end is not None and bool(end - start <= size)
-    return sum(agree(pattern, stream, [first, position]) for position in range(first, last + 1)) <= size
+    return bool(sum(agree(pattern, stream, [first, position]) for position in range(first, last + 1)) <= size)
 
 
 # --------------------------------------------------------------------------------------------------------- conditions

@@ -32,7 +32,7 @@ def find_first(rows: Shorts, begin: int | np.int64, end: int | np.int64, least: 
 @inlined
 def find_near(
     rows: Shorts, begin: int | np.int64, end: int | np.int64, least: int | np.int64, guess: int | np.int64
-) -> int | np.int64:
+) -> np.int64:
     """As `find_first`, quick where the place is near a guess."""
     low = min(max(guess, begin), end)
     high = low
@@ -55,7 +55,7 @@ def find_near(
                 break
             low += step
             step *= 2
-    return find_first(rows, low, high, least)
+    return np.int64(find_first(rows, low, high, least))
 
 
 @inlined
