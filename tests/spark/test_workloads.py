@@ -214,6 +214,7 @@ def test_options_that_are_wrong(events: DataFrame) -> None:
         ({"optimize": "magic"}, "There is no strategy magic"),
         ({"time_limit": -1}, "time_limit"),
         ({"partition_by": [1]}, "names of columns"),
+        ({"partition_by": "Start"}, "a column Start already"),
         ({"types": ["A", "B"]}, "C"),
         ({"hints": {"plans": "lists"}}, "plans"),
     ):

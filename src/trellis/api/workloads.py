@@ -31,6 +31,7 @@ Patterns: TypeAlias = "Texts | os.PathLike[str] | Workload"
 """The same, the path of a file that holds the text, or a workload."""
 
 _SECONDS = 5.0
+_RESULT = ("pattern", "match_number", "start", "end", "events")
 
 
 def match_all(
@@ -335,6 +336,10 @@ def _names(given: str | Sequence[str] | None) -> tuple[str, ...]:
     for name in names:
         if not isinstance(name, str):
             raise BindingError("partition_by takes names of columns.", cure='Write partition_by=["city", "sensor"].')
+        if name.lower() in _RESULT:
+            raise BindingError(
+                f"The result has a column {name} already.", cure="Rename it: events.withColumnRenamed(...)."
+            )
     return names
 
 
