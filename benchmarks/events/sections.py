@@ -123,9 +123,9 @@ def merging(bench: Bench) -> Section:
         ("query", *(f"W = {window:,}" for window in _WINDOWS), "the paper's at 500, with matches"), rows
     )
     body += (
-        "\n\nHow many runs there are at a time, separate and merged, counted by definition: no more than their ratio "
+        "\n\nHow many runs there are at a time, separate and merged, counted by definition. About their ratio can be "
     )
-    body += "can be gained where runs are all that costs.\n\n"
+    body += "gained, less what an event costs whatever runs there are.\n\n"
     body += table(("query", *(f"W = {window:,}" for window in _WINDOWS)), live)
     return Section("merging", "Merged runs", body, tuple(bars))
 
