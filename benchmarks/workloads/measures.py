@@ -47,6 +47,7 @@ class Measured:
     matches: int
     events: int
     equal: bool
+    density: float
 
     def gain(self, plan: str, over: str = NONE) -> float:
         """How many times the throughput of another plan this one has."""
@@ -164,6 +165,7 @@ class Bench:
             sum(count for count, _ in first.values()),
             workload.stream.events,
             all(one == first for one in found.values()),
+            workload.density,
         )
 
     def _limited(self, options: SearchOptions) -> SearchOptions:

@@ -74,7 +74,8 @@ class Recipe:
     A pattern has `size` types, or one more or less; there are so many `types`, whose rates are spread evenly, and they
     are taken by Zipf's law with the exponent `skew`. `chains` are the conditions of traffic. A condition between two
     types holds for at least the share `least` of pairs and at most for `most`. A pattern has at most `most_matches` in
-    a minute. What is `plain` is a sequence of single events without margins.
+    a minute. The rates of its types differ at most by the share `difference` of the greatest difference of all types.
+    What is `plain` is a sequence of single events without margins.
     """
 
     patterns: int = 100
@@ -86,6 +87,7 @@ class Recipe:
     least: float = 0.003
     most: float = 0.92
     most_matches: float = 1.0
+    difference: float = 1.0
     plain: bool = False
 
 
@@ -150,10 +152,7 @@ def _pattern(
     random: Random,
 ) -> Made:
     size = random.randint(max(2, recipe.size - 1), recipe.size + 1)
-    types: dict[str, None] = {}
-    while len(types) < size:
-        types[random.choices(popular, weights)[0]] = None
-    chosen = tuple(types)
+    chosen = _types(stream, recipe.difference, size, popular, weights, random)
     operator = "SEQ" if recipe.plain else random.choice(("SEQ", "AND"))
     absent = random.randrange(size) if kind == "absent" else -1
     repeated = -1
@@ -164,6 +163,26 @@ def _pattern(
     made = _chain if recipe.chains else _comparisons
     conditions = made(stream, recipe, chosen, single, random)
     return Made(name, operator, chosen, conditions, recipe.within, absent, repeated)
+
+
+def _types(
+    stream: Stream,
+    difference: float,
+    size: int,
+    popular: Sequence[str],
+    weights: Sequence[float],
+    random: Random,
+) -> tuple[str, ...]:
+    """So many types, whose counts differ by no more than a share of the greatest difference."""
+    counts = [stream.counts[name] for name in popular]
+    most = difference * (max(counts) - min(counts))
+    types: dict[str, None] = {}
+    while len(types) < size:
+        name = random.choices(popular, weights)[0]
+        together = [stream.counts[one] for one in (*types, name)]
+        if max(together) - min(together) <= most:
+            types[name] = None
+    return tuple(types)
 
 
 def _comparisons(

@@ -16,13 +16,16 @@ from benchmarks.sections import add_section_options, run_sections
 from benchmarks.workloads.measures import Bench
 from benchmarks.workloads.opencep import opencep
 from benchmarks.workloads.plans import planning
+from benchmarks.workloads.reshuffled import reshuffled
+from benchmarks.workloads.sensitivity import sensitivity
 from benchmarks.workloads.shapes import shapes
 from benchmarks.workloads.sizes import stock_sizes, traffic_sizes
 from benchmarks.workloads.truth import results
 
 __all__ = ["add_options", "run"]
 
-_SECTIONS = {one.__name__: one for one in (results, stock_sizes, traffic_sizes, shapes, planning, opencep)}
+_ALL = (results, stock_sizes, traffic_sizes, shapes, reshuffled, sensitivity, planning, opencep)
+_SECTIONS = {section.__name__: section for section in _ALL}
 _QUICK_SCALE = 0.02
 
 

@@ -9,8 +9,10 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from math import inf
 from pathlib import Path
+from statistics import mean
 
 import numpy as np
 import pyarrow as pa
@@ -24,10 +26,12 @@ from trellis.algebra.plan import Plan
 from trellis.algebra.workload_scan import WorkloadScan
 from trellis.errors import ResourceError
 from trellis.execution.chunks import Chunk, read_chunks
+from trellis.execution.workloads.adapting import Adapt
 from trellis.execution.workloads.matcher import WorkloadMatcher
 from trellis.languages.workloads import parse_workload
 from trellis.planning.hints import Hints
 from trellis.planning.rule import Firing
+from trellis.planning.workloads.adapting import adaptive_plan
 from trellis.planning.workloads.before import before_workload
 from trellis.planning.workloads.bound import BoundWorkload, bind_workload
 from trellis.planning.workloads.plan import PlannedWorkload, SearchOptions, plan_workload
@@ -48,14 +52,14 @@ _COMPARISON = re.compile(rf"^{_SIDE.format(0)} (<|<=|=) {_SIDE.format(1)}$")
 
 
 class Workload:
-    """Patterns on a stream, bound; `statistics` are counted on the stream, in advance."""
+    """Patterns on a stream, bound; unless `statistics` are known, they are counted on the stream, in advance."""
 
-    def __init__(self, stream: Stream, patterns: Sequence[Made]) -> None:
+    def __init__(self, stream: Stream, patterns: Sequence[Made], statistics: WorkloadStatistics | None = None) -> None:
         self.stream, self.patterns = stream, tuple(patterns)
         self.hints = Hints.of({"step_budget": _NO_BUDGET})
         self.source, self.rules = source_of(stream.schema), Firing(frozenset())
         self.bound = self._bind()
-        self.statistics = statistics_of(stream, self.clauses)
+        self.statistics = statistics_of(stream, self.clauses) if statistics is None else statistics
 
     def _bind(self) -> BoundWorkload:
         texts = {one.name: one.text for one in self.patterns}
@@ -73,8 +77,15 @@ class Workload:
         planned = plan_workload(self.clauses, self.statistics, options)
         return Planned(planned, time.perf_counter() - began)
 
-    def search(self, planned: Planned) -> Search:
-        """The search along a plan, on the events that Spark would hand over."""
+    @cached_property
+    def density(self) -> float:
+        """The share of all others with which a pattern has a sub-pattern in common, on average."""
+        graph = self.plan(SearchOptions("sharing")).workload.graph
+        found = [len(graph.neighbours(shape)) for shape in graph.shapes]
+        return mean(found) / max(1, len(found) - 1)
+
+    def search(self, planned: Planned, *, adapt: bool = False) -> Search:
+        """The search along a plan, on the events that Spark would hand over; with `adapt`, the plan follows them."""
         bound = self._bind()
         before = before_workload(bound, self.source, self.hints, Firing(frozenset()))
         plan = scan_plan(bound, planned.workload.tree(), before, self.hints)
@@ -82,7 +93,8 @@ class Workload:
         types = {name for one in self.patterns for name in one.types}
         counts_all = any(one.within[0] == "events" for one in self.patterns)
         table = self.stream.table if counts_all else self.stream.only(types)
-        return Search(plan.scan, tuple(_shipped(plan, table)), self.stream.events)
+        follows = adaptive_plan(bound, planned.workload) if adapt else None
+        return Search(plan.scan, tuple(_shipped(plan, table)), self.stream.events, follows)
 
 
 def make_workload(stream: Stream, recipe: Recipe, seed: int) -> Workload:
@@ -177,10 +189,11 @@ class Search:
     scan: WorkloadScan
     batches: tuple[pa.RecordBatch, ...]
     events: int
+    adapt: Adapt | None = None
     matcher: WorkloadMatcher = field(init=False)
 
     def __post_init__(self) -> None:
-        self.matcher = WorkloadMatcher(self.scan)
+        self.matcher = WorkloadMatcher(self.scan, self.adapt)
 
     def chunks(self) -> list[Chunk]:
         """The rows as the worker reads them."""
@@ -189,6 +202,11 @@ class Search:
     def run(self) -> int:
         """All that a worker does with the rows; the number of matches."""
         return sum(batch.num_rows for chunk in self.chunks() for batch in self.matcher.run(chunk))
+
+    def run_anew(self) -> int:
+        """The same by a worker that has seen nothing yet."""
+        self.matcher = WorkloadMatcher(self.scan, self.adapt)
+        return self.run()
 
     def rows(self) -> list[tuple[str, int, tuple[int, ...]]]:
         """The matches: the pattern, the number of the match, and the events."""

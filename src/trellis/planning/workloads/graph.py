@@ -28,6 +28,11 @@ class PatternGraph:
         for shape in shapes:
             self.add(shape)
 
+    @property
+    def shapes(self) -> tuple[Shape, ...]:
+        """All clauses."""
+        return tuple(self._shapes)
+
     def add(self, shape: Shape) -> None:
         """Add a clause."""
         self._shapes[shape] = None
