@@ -47,6 +47,7 @@ from trellis.execution.segments.warmup import compile_segment_joins, compile_seg
 from trellis.execution.workloads.warmup import compile_workloads
 from trellis.kernels import opcodes as o
 from trellis.kernels.matches import find_matches
+from trellis.kernels.ready import is_ready
 from trellis.kernels.room import new_matches, new_work
 from trellis.kernels.slices import resolve_slices
 from trellis.kernels.wide import has_wide
@@ -223,7 +224,9 @@ def _chunk() -> Chunk:
 
 
 def _is_compiled(kernel: str, variants: int) -> bool:
-    """Whether a kernel lies in Numba's cache. A wrong answer only spoils the announcement."""
+    """Whether a kernel came with the wheel or lies in Numba's cache. A wrong answer only spoils the announcement."""
+    if is_ready():
+        return True
     cache = getattr(find_matches, "_cache", None)
     if cache is None or not hasattr(cache, "cache_path"):
         return True

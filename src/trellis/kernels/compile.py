@@ -1,20 +1,17 @@
-"""How kernels are compiled: once for each machine, cached on disk, without the interpreter lock."""
+"""How kernels are compiled: in a wheel, or once for each machine, cached on disk; without the interpreter lock."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import TypeVar
 
 import numba
 
+from trellis.kernels.ready import STAMP, ReadyCache, is_ready
+
 __all__ = ["inlined", "inner", "kernel", "spliced"]
 
 F = TypeVar("F", bound=Callable[..., object])
-
-_SOURCES = sorted(Path(__file__).parent.glob("*.py"))
-_STAMP = tuple((source.stat().st_mtime, source.stat().st_size) for source in _SOURCES)
-
 
 # Kernels allocate nothing: without reference counts they compile in half the time. The types of arguments are settled
 # by the first call, so callers pass the same types always: int64, and arrays that are contiguous and writable.
@@ -23,11 +20,15 @@ _INNER = {**_OPTIONS, "no_cpython_wrapper": True}
 
 
 def kernel(function: F) -> F:
-    """Compile on the first call and keep the machine code on disk. Arrays come from the caller.
+    """Compile on the first call and keep the machine code on disk, if no wheel brought it. Arrays come from the caller.
 
     Division by zero follows IEEE (`error_model="numpy"`): kernels test for it where SQL wants an error.
     """
-    return _compiled(function, _OPTIONS)
+    compiled = _compiled(function, _OPTIONS)
+    if is_ready() and hasattr(compiled, "_cache"):
+        compiled._cache = ReadyCache(function)
+        compiled._cache._cache_file._source_stamp = STAMP
+    return compiled
 
 
 def inner(function: F) -> F:
@@ -59,5 +60,5 @@ def _compiled(function: F, options: dict[str, object]) -> F:
     # Numba looks for changes in the file of a function alone, but the machine code holds what the function calls, too.
     index = getattr(getattr(compiled, "_cache", None), "_cache_file", None)
     if index is not None:
-        index._source_stamp = _STAMP
+        index._source_stamp = STAMP
     return compiled
