@@ -47,6 +47,7 @@ MAY_USE: dict[str, set[str]] = {
 
 MAY_USE_LIBRARY: dict[str, set[str]] = {
     "numba": {"kernels"},
+    "llvmlite": {"kernels"},  # what the processor can do
     "numpy": {"execution", "kernels", "plots", "segment_functions"},
     "pandas": {"plots", "spark"},
     "pyarrow": {"cli", "execution", "spark"},

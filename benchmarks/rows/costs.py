@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-import tempfile
 import time
 from functools import partial
 from itertools import pairwise
@@ -24,7 +20,7 @@ from benchmarks.sessions import noop
 from benchmarks.shipments import ship
 from benchmarks.timing import best_of, seconds_of, spread
 
-__all__ = ["first_query", "hopeless", "latency", "memory", "one_series"]
+__all__ = ["hopeless", "latency", "memory", "one_series"]
 
 _GB = 2**30
 
@@ -78,46 +74,6 @@ def _new_query(number: int, ticks: DataFrame) -> tuple[float, float]:
     planned = time.perf_counter()
     noop(result)
     return planned - began, time.perf_counter() - planned
-
-
-_WARMUP = """
-import time
-began = time.perf_counter()
-import trellis
-warmup = getattr(trellis, "warmup", None)
-if warmup is None:
-    from trellis.execution.warmup import warmup
-imported = time.perf_counter()
-warmup()
-print(imported - began, time.perf_counter() - imported)
-"""
-
-
-def first_query(bench: Bench) -> Section:
-    """Compilation of all kernels in a process that finds Numba's cache empty, and loading them in the next ones."""
-    with tempfile.TemporaryDirectory(dir=bench.folder) as cache:
-        # A quick run does not wait for the compiler.
-        where = {} if bench.quick else {"NUMBA_CACHE_DIR": cache}
-        processes = [_warm_up(where) for _ in range(1 + bench.times(3))]
-    compiled = processes[0]
-    loaded = [seconds for _, seconds, _ in processes[1:]]
-    imports = [seconds for seconds, _, _ in processes[1:]]
-    bar = Bar.at_most("compilation, Numba's cache empty", 10, compiled[1], " s")
-    rows = [
-        ("compiling all kernels, first process", f"{compiled[1]:.2f}", compiled[2] or "nothing"),
-        ("loading them, median of three later processes", f"{median(loaded):.2f}", processes[-1][2] or "nothing"),
-        ("`import trellis`, for comparison", f"{median(imports):.2f}", ""),
-    ]
-    body = f"{bar}.\n\n{table(('what', 's', 'announced'), rows)}"
-    return Section("first_query", "The first query on a machine", body, (bar,))
-
-
-def _warm_up(where: dict[str, str]) -> tuple[float, float, str]:
-    """The seconds to import and to warm up in a new process, and what it tells the user."""
-    environment = {**os.environ, **where}
-    done = subprocess.run([sys.executable, "-c", _WARMUP], env=environment, capture_output=True, text=True, check=True)
-    imported, warmed = map(float, done.stdout.split())
-    return imported, warmed, done.stderr.strip().replace("\n", "; ")
 
 
 def one_series(bench: Bench) -> Section:

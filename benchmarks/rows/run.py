@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import argparse
 
-from benchmarks.rows.costs import first_query, hopeless, latency, memory, one_series
+from benchmarks.rows.costs import hopeless, latency, memory, one_series
+from benchmarks.rows.first_query import first_query
 from benchmarks.rows.throughput import all_rows, batch_sizes, profile, tiny_series, v_shape
 from benchmarks.rows.ticks import Bench
 from benchmarks.sections import add_section_options, run_sections
