@@ -94,11 +94,11 @@ class JoinPlan:
 
 
 def _longer(found: Instances, count: int, needed: int) -> Instances:
-    room = max(2 * found.rows.shape[1], count + needed)
-    if room * (len(found.rows) + 2) > _MOST_CELLS:
-        room = found.rows.shape[1] + needed
-        if room * (len(found.rows) + 2) > _MOST_CELLS:
-            raise TooManyError
+    most = _MOST_CELLS // (len(found.rows) + 2)
+    if count + needed > most:
+        raise TooManyError
+    # Up to the last step it doubles: to grow by what is needed next would copy everything again and again.
+    room = min(most, max(2 * found.rows.shape[1], count + needed))
     longer = new_instances(len(found.rows), room)
     longer.rows[:, :count] = found.rows[:, :count]
     longer.first[:count], longer.last[:count] = found.first[:count], found.last[:count]
