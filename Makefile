@@ -10,7 +10,7 @@ KERNEL_TESTS := $(wildcard tests/kernels tests/execution/segments/test_functions
   tests/execution/test_*.py tests/properties tests/traps/test_05* tests/traps/test_17*)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-stream test lint unit spark coverage connect thorough peers bench docs wheel clean java python
+.PHONY: help demo demo-stream test lint unit spark coverage connect thorough peers bench docs wheel matrix clean java python
 
 help:  ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -63,6 +63,9 @@ docs: java $(READY)  ## run every example of README.md and docs/
 
 wheel: $(READY)  ## build a wheel with machine code, for this version of Python and kind of processor, into ./dist
 	TRELLIS_MACHINE_CODE=1 $(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir dist .
+
+matrix: java $(READY)  ## try the wheel in fresh environments: Python 3.10 to 3.13 with Spark 4.0 to 4.3 (MATRIX="--python 3.12 --spark 4.1")
+	PYTHONPATH=tests $(BIN)/python -m matrix $(MATRIX)
 
 clean:  ## remove the environment and everything that tools left behind
 	rm -rf $(VENV) build dist demo .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage .peers .kafka spark-warehouse

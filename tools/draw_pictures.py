@@ -16,7 +16,7 @@ if __name__ == "__main__":
     sys.path.insert(0, str(ROOT / "tests"))
     from pyspark.sql import SparkSession
 
-    from test_docs import run_page
+    from doc_pages import run_page
 
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     spark = SparkSession.builder.master("local[2]").config("spark.sql.session.timeZone", "UTC").getOrCreate()
