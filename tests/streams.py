@@ -23,10 +23,10 @@ class Stream:
 
     def __init__(self, plan: Plan, rows: pa.Table) -> None:
         assert plan.stream is not None
-        self.spec = plan.stream
+        self.search = StreamSearch(MatchTask(plan.scan, choose=choose_tree), plan.stream)
+        self.spec = self.search.spec
         rows = rows.select([name for name, _ in self.spec.columns])
         self.plan, self.rows = plan, rows
-        self.search = StreamSearch(MatchTask(plan.scan, choose=choose_tree), self.spec)
         self.stored = Bucket.empty(rows.schema, plan.scan.keys).to_bytes(self.spec)
         self.found: list[dict[str, Any]] = []
         self.late = 0

@@ -12,7 +12,18 @@ from trellis.algebra.prefilter import BeforeMatch
 from trellis.algebra.segments import SegmentScan
 from trellis.algebra.workload_scan import WorkloadScan
 
-__all__ = ["LATE", "ROW", "Fired", "GroupedRows", "NeighbourPlan", "PairPlan", "Plan", "Scan", "StreamSpec"]
+__all__ = [
+    "LATE",
+    "ROW",
+    "Fired",
+    "GroupedRows",
+    "NeighbourPlan",
+    "PairPlan",
+    "Plan",
+    "Remembered",
+    "Scan",
+    "StreamSpec",
+]
 
 Scan: TypeAlias = AutomatonScan | SegmentScan | EventScan | WorkloadScan
 """The search of a plan: what workers do with sorted rows."""
@@ -78,6 +89,14 @@ class GroupedRows:
 
 
 @dataclass(frozen=True, slots=True)
+class Remembered:
+    """What is kept of a series beside its open rows: so many `rows` before them, and, if `numbers`, of its matches."""
+
+    rows: int
+    numbers: bool
+
+
+@dataclass(frozen=True, slots=True)
 class StreamSpec:
     """How rows that keep coming are searched.
 
@@ -85,7 +104,9 @@ class StreamSpec:
     descending, nulls first), and `columns` what is kept of a row: names, and what they are. Keys are spread over so
     many `buckets`. `late` says what becomes of rows that come behind the watermark: `drop`, `error` or `column`.
 
-    `query` is the text of the query without its measures: what has kept rows for another one is of no use.
+    What has kept rows for another query is of no use to this one: `query` is its text without measures, `keys` what
+    says which series a row belongs to, `order` the keys of ORDER BY, and `ties` the hash behind these. What it looks
+    back at is `remembered`; None where nobody has asked the search.
     """
 
     time: str
@@ -94,6 +115,10 @@ class StreamSpec:
     buckets: int
     late: str
     query: str
+    keys: tuple[str, ...]
+    order: tuple[str, ...]
+    ties: str
+    remembered: Remembered | None = None
 
 
 LATE = "__late"

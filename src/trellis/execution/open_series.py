@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from trellis.algebra.automaton import AutomatonScan, Condition, Instruction, MatchScan, Op
 from trellis.algebra.place import Place
-from trellis.algebra.plan import Scan
+from trellis.algebra.plan import Remembered, Scan
 from trellis.algebra.scan import Number
 from trellis.algebra.segments import Function, Read, SegmentRow, SegmentScan
 from trellis.algebra.workload_scan import WorkloadScan
@@ -31,6 +31,7 @@ __all__ = [
     "Resumed",
     "check_resumable",
     "kept_for_ever",
+    "remembered",
     "remembers_matches",
     "remembers_start",
     "rows_after",
@@ -128,17 +129,18 @@ def remembers_start(plan: Scan) -> bool:
     return isinstance(plan, AutomatonScan) and any(step.op is Op.ANCHOR_START for step in plan.instructions)
 
 
+def remembered(plan: Scan) -> Remembered:
+    """What is kept of a series beside its open rows, so that measures and conditions can look back at it."""
+    rows = rows_back(plan) if isinstance(plan, AutomatonScan) else 0
+    rows = rows_before(plan) if isinstance(plan, SegmentScan) else rows
+    return Remembered(rows, remembers_matches(plan))
+
+
 def kept_for_ever(plan: Scan) -> list[str]:
     """What is remembered of a series whose windows have all closed, for people."""
     kept = ["the number of its last match"] if remembers_matches(plan) else []
     kept += ["that it has begun (`^`)"] if remembers_start(plan) else []
-    match plan:
-        case AutomatonScan():
-            rows = rows_back(plan)
-        case SegmentScan():
-            rows = rows_before(plan)
-        case _:
-            rows = 0
+    rows = remembered(plan).rows
     return [*kept, *([f"its last {f'{rows} rows' if rows > 1 else 'row'} (PREV)"] if rows else [])]
 
 

@@ -22,6 +22,9 @@ __all__ = ["hints_for_streams", "plan_stream"]
 # What looks at all rows before the match, or at whole series.
 _NOT_ON_STREAMS = ("prefilter", "slices", "neighbour_columns", "pair_slots", "skip_search")
 
+_HASH = "xxhash64("
+"""How the column begins that breaks ties (`trellis.planning.exchange`)."""
+
 
 def hints_for_streams(hints: Hints) -> Hints:
     """Hints with the rules off that need all rows."""
@@ -40,13 +43,28 @@ def plan_stream(plan: Plan, query: Query, source: Source, hints: Hints, text: st
     if not hints.allow_unbounded:
         _check_bounds(plan, query.words)
     projected = dict(plan.projected)
-    names = dict.fromkeys((*plan.shipped, *(name for name, _, _ in sorted_by)))
-    columns = tuple((name, str(projected[name])) for name in names)
+    names = {name: str(projected[name]) for name in (*plan.shipped, *(name for name, _, _ in sorted_by))}
+    columns = tuple(names.items())
     text = _text(str(replace(query, measures=())) if text is None else text, source, hints)
     if isinstance(plan.scan, SegmentScan):
         plan = replace(plan, scan=replace(plan.scan, time=sorted_by[0][0]))
-    spec = StreamSpec(sorted_by[0][0], sorted_by, columns, hints.buckets, hints.late, text)
+    tied = sorted_by[len(plan.order_keys) :]
+    spec = StreamSpec(
+        time=sorted_by[0][0],
+        sorted_by=sorted_by,
+        columns=columns,
+        buckets=hints.buckets,
+        late=hints.late,
+        query=text,
+        keys=tuple(names[name] for name in plan.scan.keys),
+        order=tuple(_key_text(names[name], *how) for name, *how in sorted_by[: len(plan.order_keys)]),
+        ties=next((names[name] for name, _, _ in tied if names[name].startswith(_HASH)), ""),
+    )
     return _with_late_rows(replace(plan, stream=spec), source) if hints.late == "column" else replace(plan, stream=spec)
+
+
+def _key_text(text: str, descending: bool, nulls_first: bool) -> str:
+    return f"{text}{' DESC' if descending else ''} NULLS {'FIRST' if nulls_first else 'LAST'}"
 
 
 def _with_late_rows(plan: Plan, source: Source) -> Plan:

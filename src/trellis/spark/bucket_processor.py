@@ -57,7 +57,7 @@ class BucketProcessor(StatefulProcessor):
             names = [name for name, _ in self.spec.columns]
             bucket = Bucket.empty(new.select(names).schema, self.task.scan.keys)
         else:
-            bucket = Bucket.from_bytes(stored, self.spec)
+            bucket = Bucket.from_bytes(stored, self.search.spec)
         if new is None:
             new = bucket.kept.schema.empty_table()
         stepped = self.search.step(bucket, new, _watermark(timer_values))
@@ -78,7 +78,7 @@ class BucketProcessor(StatefulProcessor):
         if bucket.is_empty:
             self.stored.clear()
             return 0
-        data = bucket.to_bytes(self.spec)
+        data = bucket.to_bytes(self.search.spec)
         self.stored.update((data, wanted))
         return len(data)
 

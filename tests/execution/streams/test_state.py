@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 import local
+import local_workloads
 from streams import FAR, Stream
 from trellis.algebra.plan import Plan
 from trellis.algebra.query import Query
@@ -121,8 +122,90 @@ def test_measures_may_change_within_what_was_kept() -> None:
     assert Bucket.from_bytes(running.stored, spec).waiting.num_rows == _STORED
     more = local.plan_clause(text.replace("MEASURES", "MEASURES last(type) AS l,"), SCHEMA, watermark="t").stream
     assert more is not None
-    with pytest.raises(UnsupportedError, match=r"measures read .*type"):
+    with pytest.raises(UnsupportedError, match=r"reads .*type"):
         Bucket.from_bytes(running.stored, more)
+
+
+RISES = """PARTITION BY k ORDER BY t MEASURES first(t) AS s, last(t) AS e{}
+    PATTERN (A UP+) WITHIN 20 DEFINE UP AS x > PREV(x)"""
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "words"),
+    [
+        ("", ", PREV(A.x) AS p", "look back at 1 row .* has kept no rows"),
+        (", PREV(A.x) AS p", ", PREV(A.x, 3) AS p", "look back at 3 rows .* has kept 1 row"),
+        ("", ", MATCH_NUMBER() AS n", "MATCH_NUMBER.* were not counted"),
+        (", A.type AS w", "", "order by a hash of the columns"),
+        ("", ", A.type AS w", "reads `type`, which the checkpoint has not kept"),
+    ],
+)
+def test_measures_that_need_what_was_not_kept_are_refused(before: str, after: str, words: str) -> None:
+    running, changed = (going(RISES.format(measures)) for measures in (before, after))
+    running.give(range(_STORED), -FAR)
+    running.give((), 4)
+    changed.stored = running.stored
+    with pytest.raises(UnsupportedError, match=words) as refused:
+        changed.give(range(_STORED, len(ROWS)), 4)
+    assert "new checkpoint" in str(refused.value.cure)
+
+
+def test_measures_that_need_nothing_new_may_change() -> None:
+    """They need less, or look further ahead: the matches to come are those of a query that had always had them."""
+    before = ", PREV(A.x, 2) AS p, MATCH_NUMBER() AS n, A.x AS a"
+    after = ", PREV(A.x) AS p, NEXT(LAST(x), 2) AS q, count(*) AS c"
+    expected = local.run(RISES.format(after), ROWS, SCHEMA)
+    running, changed = (going(RISES.format(measures)) for measures in (before, after))
+    running.give(range(_STORED), -FAR)
+    running.give((), 4)
+    assert running.found == []
+    changed.stored = running.stored
+    changed.give(range(_STORED, len(ROWS)), 4)
+    changed.give((), FAR, final=True)
+    assert sorted(map(repr, changed.found)) == sorted(map(repr, expected))
+
+
+EVENTS = {"pairs": "PATTERN SEQ(Order o, Payment p) WITHIN 20"}
+
+
+@pytest.mark.parametrize(
+    ("keys", "words"),
+    [
+        ({"partition_by": ("k",)}, "PARTITION BY nothing, and now `k`"),
+        ({"time": ("t", "x")}, "ORDER BY `t` NULLS FIRST, and now `t` NULLS FIRST, `x` NULLS FIRST"),
+    ],
+)
+def test_other_keys_are_refused(keys: dict[str, tuple[str, ...]], words: str) -> None:
+    """Those of workloads and event patterns are no part of their text."""
+    before, after = (
+        Stream(planned, local.table_of(planned, ROWS, SCHEMA))
+        for planned in (
+            local_workloads.plan_patterns(EVENTS, SCHEMA, **{"time": ("t",), **more}, watermark="t")
+            for more in ({}, keys)
+        )
+    )
+    before.give(range(_STORED), -FAR)
+    after.stored = before.stored
+    with pytest.raises(UnsupportedError, match=words) as refused:
+        after.give((), 4)
+    assert "Use the keys that it had" in str(refused.value.cure)
+
+
+def test_rows_of_other_types_are_refused() -> None:
+    running = going(RISES.format(""))
+    running.give(range(_STORED), -FAR)
+    whole = [(name, "int" if name == "x" else type_) for name, type_ in SCHEMA]
+    planned = local.plan_clause(RISES.format(""), whole, watermark="t")
+    rows = [{**row, "x": int(row["x"])} for row in ROWS]
+    changed = Stream(planned, local.table_of(planned, rows, whole))
+    changed.stored = running.stored
+    with pytest.raises(UnsupportedError, match="have `x` of the type double, and now it is int32"):
+        changed.give(range(_STORED, len(ROWS)), 4)
+
+
+def going(clause: str) -> Stream:
+    planned = local.plan_clause(clause, SCHEMA, watermark="t")
+    return Stream(planned, local.table_of(planned, ROWS, SCHEMA))
 
 
 def write() -> None:

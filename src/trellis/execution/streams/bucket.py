@@ -12,6 +12,7 @@ import pyarrow as pa
 from trellis.algebra.plan import StreamSpec
 from trellis.errors import UnsupportedError
 from trellis.execution.open_series import NEVER, OpenSeries
+from trellis.execution.streams.checkpoint import check_query, describe_spec
 from trellis.execution.streams.packing import pack_table, unpack_table
 from trellis.kernels.arrays import Ints
 
@@ -86,8 +87,7 @@ class Bucket:
         parts = [pack_table(series), pack_table(rows)]
         head = {
             "format": FORMAT,
-            "query": spec.query,
-            "columns": dict(spec.columns),
+            **describe_spec(spec),
             "waiting": self.waiting.num_rows,
             "parts": [len(part) for part in parts],
         }
@@ -119,14 +119,4 @@ def _check(head: dict[str, Any], spec: StreamSpec) -> None:
             f"The state of this stream has the format {head['format']}; this release of Trellis knows {FORMAT}.",
             cure="Use the release that wrote it, or a newer one, or begin with a new checkpoint.",
         )
-    if head["query"] != spec.query:
-        raise UnsupportedError(
-            f"The checkpoint belongs to another query. It was\n{head['query']}\nand now is\n{spec.query}",
-            cure="Only measures may change. Run the query that it belongs to, or begin with a new checkpoint.",
-        )
-    missing = sorted({text for _, text in spec.columns} - set(head["columns"].values()))
-    if missing:
-        raise UnsupportedError(
-            f"The measures read {', '.join(missing)}, which the checkpoint has not kept.",
-            cure="Leave it out, or begin with a new checkpoint.",
-        )
+    check_query(head, spec)

@@ -12,7 +12,7 @@ given out once, when it is decided.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
@@ -21,8 +21,9 @@ from trellis.algebra.plan import StreamSpec
 from trellis.errors import DataError
 from trellis.execution.chunks import Chunk
 from trellis.execution.loading import is_known, sortable
-from trellis.execution.open_series import NEVER, OpenSeries, remembers_matches, remembers_start
+from trellis.execution.open_series import NEVER, OpenSeries, remembered, remembers_start
 from trellis.execution.streams.bucket import Bucket
+from trellis.execution.streams.checkpoint import check_types
 from trellis.execution.streams.order import number_keys, sort_rows
 from trellis.execution.task import MatchTask
 from trellis.kernels.arrays import Bools, Ints
@@ -44,9 +45,8 @@ class StreamSearch:
     """The search of a plan, over rows that come in several steps."""
 
     def __init__(self, task: MatchTask, spec: StreamSpec) -> None:
-        self.spec = spec
+        self.spec = replace(spec, remembered=remembered(task.scan))
         self.matcher = task.matcher()
-        self.remembers_matches = remembers_matches(task.scan)
         self.remembers_start = remembers_start(task.scan)
 
     def step(self, bucket: Bucket, new: pa.Table, watermark: int, *, final: bool = False) -> Stepped:
@@ -55,6 +55,7 @@ class StreamSearch:
         if late.num_rows and self.spec.late == "error":
             raise self._too_late(late, watermark)
         # Between two runs the zone of the session, and with it the type of times, may have changed.
+        check_types(bucket.waiting.schema, new.schema, self.spec)
         on_time = on_time.select(bucket.waiting.column_names).cast(bucket.waiting.schema)
         waiting = pa.concat_tables([bucket.waiting, on_time])
         ready, waiting = _split(waiting, (self.times(waiting) < watermark) | final)
@@ -108,7 +109,7 @@ class StreamSearch:
         alive = lengths > 0
         if self.remembers_start:
             alive[:] = True
-        if self.remembers_matches:
+        if self.spec.remembered is not None and self.spec.remembered.numbers:
             alive |= series.matches > 0
         return Bucket(_some(bucket.keys, alive), series.take(alive), lengths[alive], due[alive], rows, bucket.waiting)
 
