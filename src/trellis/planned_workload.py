@@ -14,6 +14,7 @@ from trellis.algebra.query import Query
 from trellis.algebra.shared_tree import SharedTree
 from trellis.algebra.workload_scan import WorkloadScan
 from trellis.errors import TrellisError, WorkloadError, raising_worker_errors
+from trellis.execution.open_series import kept_for_ever
 from trellis.execution.task import MatchTask
 from trellis.execution.workloads.observing import observe_table
 from trellis.planned import warn
@@ -95,7 +96,8 @@ class WorkloadOnFrame:
             seconds=self.seconds,
             actual=actual,
         )
-        return f"{text}\n\n{describe_parts(self.plan)}"
+        kept = [] if self.plan.stream is None else kept_for_ever(self.plan.scan)
+        return f"{text}\n\n{describe_parts(self.plan, kept=kept)}"
 
     def graph(self, actual: tuple[int, ...] | None = None) -> tuple[tuple[PlainNode, ...], PlainEdges, PlainAbsences]:
         """The plan in plain values."""

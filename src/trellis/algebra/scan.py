@@ -114,7 +114,9 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """The number of the match."""
+    """The number of the match; if it is not `counted`, all that matters is whether there is one."""
+
+    counted: bool = True
 
 
 @dataclass(frozen=True, slots=True)

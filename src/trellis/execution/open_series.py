@@ -15,12 +15,13 @@ import numpy as np
 import pyarrow as pa
 
 from trellis.algebra.automaton import AutomatonScan, Condition, Instruction, MatchScan, Op
+from trellis.algebra.event_scan import EventScan
 from trellis.algebra.place import Place
 from trellis.algebra.plan import Remembered, Scan
 from trellis.algebra.scan import Number
 from trellis.algebra.segments import Function, Read, SegmentRow, SegmentScan
 from trellis.algebra.workload_scan import WorkloadScan
-from trellis.errors import UnsupportedError
+from trellis.errors import UnsupportedError, assert_never
 from trellis.kernels import opcodes as o
 from trellis.kernels.arrays import Bools, Ints
 
@@ -118,10 +119,41 @@ def remembers_matches(plan: Scan) -> bool:
     """Whether a query reads the number of a match: then it is counted for as long as there are rows."""
     if isinstance(plan, WorkloadScan):
         return False
-    read = any(isinstance(output, Number) for _, output in plan.outputs)
+    read = any(isinstance(output, Number) and output.counted for _, output in plan.outputs)
     if isinstance(plan, SegmentScan):
         return read
     return read or any(op == o.MATCH_NUMBER for op, _, _ in plan.program.code)
+
+
+def _windows_close(plan: Scan) -> bool:
+    """Whether time settles a series that sees no further row; where it does not, rows wait for others for ever."""
+    match plan:
+        case AutomatonScan():
+            # A match of one row is decided with it, unless something looks ahead.
+            waits = _may_be_long(plan.instructions) or rows_measured(plan) > 0 or any(rows_ahead(plan))
+            return plan.within is not None or not waits
+        case EventScan():
+            one = len(plan.parts) == 1 and not plan.parts[0].repeated and not plan.absences
+            return plan.within is not None or one
+        case WorkloadScan():
+            return all(window.within is not None for window in plan.windows)
+        case SegmentScan():
+            return any(time.most is not None for time in plan.tree.window.times)
+    assert_never(plan)
+
+
+def _may_be_long(code: tuple[Instruction, ...]) -> bool:
+    """Whether a match may have two rows or more."""
+    pending, seen = [(0, 0)], set[tuple[int, int]]()
+    while pending:
+        at, rows = pending.pop()
+        if rows > 1:
+            return True
+        if (at, rows) not in seen:
+            seen.add((at, rows))
+            further = rows + (code[at].op is Op.CONSUME)
+            pending += [(target, further) for target in (code[at].x, code[at].y) if target >= 0]
+    return False
 
 
 def remembers_start(plan: Scan) -> bool:
@@ -141,6 +173,8 @@ def kept_for_ever(plan: Scan) -> list[str]:
     kept = ["the number of its last match"] if remembers_matches(plan) else []
     kept += ["that it has begun (`^`)"] if remembers_start(plan) else []
     rows = remembered(plan).rows
+    if not _windows_close(plan):
+        kept.append("rows that may still become a match (no window of time closes)")
     return [*kept, *([f"its last {f'{rows} rows' if rows > 1 else 'row'} (PREV)"] if rows else [])]
 
 

@@ -12,7 +12,7 @@ from trellis.algebra.expression import Expression
 from trellis.algebra.plan import Fired, GroupedRows, PairPlan, Plan, Scan
 from trellis.algebra.prefilter import BeforeMatch
 from trellis.algebra.query import RowsPerMatch
-from trellis.algebra.scan import Output, SliceSpec
+from trellis.algebra.scan import Number, Output, SliceSpec
 from trellis.analysis.condition_kinds import looks_at_rows
 from trellis.planning.before_match.neighbours import Neighbours
 from trellis.planning.before_match.slices import slice_columns, sliced_by
@@ -33,6 +33,10 @@ class Measures(Protocol):
 
     def carried(self, expression: Expression) -> e.Column:
         """The value of an input expression in the row that an output row stands for."""
+        ...
+
+    def output(self, output: Output) -> e.Column:
+        """The column of an output of the worker."""
         ...
 
 
@@ -62,7 +66,7 @@ def result_columns(
     if not bound.all_rows:
         return (*partition.items(), *values)
     if bound.query.rows_per_match is RowsPerMatch.ALL_WITH_UNMATCHED:
-        matched = e.Operator("IS NOT NULL", (measures.finish(e.MatchNumber()),))
+        matched = e.Operator("IS NOT NULL", (measures.output(Number(counted=False)),))
         values = [(name, e.Case(((matched, value),))) for name, value in values]
     order = {name: measures.carried(expression) for name, expression in bound.order_by if name not in partition}
     rest = [name for name in bound.columns if name not in partition and name not in order]

@@ -32,15 +32,16 @@ class SegmentMeasures:
             case e.SegmentCall():
                 return self._function(measure)
             case e.MatchNumber():
-                return self._output(Number())
+                return self.output(Number())
             case _:
                 return e.rebuild(measure, self.finish)
 
     def carried(self, expression: Expression) -> e.Column:
         """The value of an input expression in the row that an output row stands for."""
-        return self._output(Gather(self.values.columns.ship(expression), -1))
+        return self.output(Gather(self.values.columns.ship(expression), -1))
 
-    def _output(self, output: Output) -> e.Column:
+    def output(self, output: Output) -> e.Column:
+        """The column of an output of the worker."""
         return e.Column((self.outputs.setdefault(output, f"__m{len(self.outputs)}"),))
 
     def _read(self, value: Expression, place: SegmentRow) -> Expression:
@@ -48,22 +49,22 @@ class SegmentMeasures:
 
         def read(node: Expression) -> Expression:
             if isinstance(node, e.Column):
-                return self._output(Gather(self.values.columns.ship(node), number))
+                return self.output(Gather(self.values.columns.ship(node), number))
             return e.rebuild(node, read)
 
         if isinstance(value, e.Column):
             return read(value)
         if calls_registered(value):
-            return self._output(Gather(self.values.columns.ship(value), number))
+            return self.output(Gather(self.values.columns.ship(value), number))
         # A variable without a segment is NULL, whatever the function would make of NULLs.
-        return e.Case(((self._output(Present(number)), read(value)),))
+        return e.Case(((self.output(Present(number)), read(value)),))
 
     def _function(self, node: e.SegmentCall) -> Expression:
         function, _, _ = self.values.function(node, lambda name: WHOLE_MATCH if name is None else name)
         number = self.functions.setdefault(function, len(self.functions))
         if function.name in ("min", "max"):
-            return self._output(Value(number, (self.values.columns.ship(node.arguments[0]),)))
-        found = self._output(Value(number))
+            return self.output(Value(number, (self.values.columns.ship(node.arguments[0]),)))
+        found = self.output(Value(number))
         scale = round(1 / self.values.scales[function.slots[0]]) if function.name == "sum_int" else 1
         if scale > 1 and self.values.columns.type_text(node.arguments[0]).startswith("decimal"):
             # Scaled integers become decimals again, exactly.
