@@ -125,21 +125,27 @@ def remembers_matches(plan: Scan) -> bool:
     return read or any(op == o.MATCH_NUMBER for op, _, _ in plan.program.code)
 
 
-def _windows_close(plan: Scan) -> bool:
-    """Whether time settles a series that sees no further row; where it does not, rows wait for others for ever."""
+def _waits(plan: Scan) -> str:
+    """Why rows of a series may wait for further ones, however much time goes by; nothing, where they do not."""
+    close, ahead, long = True, False, True
     match plan:
         case AutomatonScan():
-            # A match of one row is decided with it, unless something looks ahead.
-            waits = _may_be_long(plan.instructions) or rows_measured(plan) > 0 or any(rows_ahead(plan))
-            return plan.within is not None or not waits
+            ahead = rows_measured(plan) > 0 or any(rows_ahead(plan))
+            close, long = plan.within is not None, _may_be_long(plan.instructions)
         case EventScan():
-            one = len(plan.parts) == 1 and not plan.parts[0].repeated and not plan.absences
-            return plan.within is not None or one
+            close = plan.within is not None
+            long = len(plan.parts) > 1 or plan.parts[0].repeated or bool(plan.absences)
         case WorkloadScan():
-            return all(window.within is not None for window in plan.windows)
+            close = all(window.within is not None for window in plan.windows)
         case SegmentScan():
-            return any(time.most is not None for time in plan.tree.window.times)
-    assert_never(plan)
+            ahead = rows_after(plan) > 0
+            close = any(time.most is not None for time in plan.tree.window.times)
+        case _:
+            assert_never(plan)
+    if ahead:
+        return "NEXT"
+    # A match of one row is decided with it.
+    return "no window of time closes" if long and not close else ""
 
 
 def _may_be_long(code: tuple[Instruction, ...]) -> bool:
@@ -173,8 +179,9 @@ def kept_for_ever(plan: Scan) -> list[str]:
     kept = ["the number of its last match"] if remembers_matches(plan) else []
     kept += ["that it has begun (`^`)"] if remembers_start(plan) else []
     rows = remembered(plan).rows
-    if not _windows_close(plan):
-        kept.append("rows that may still become a match (no window of time closes)")
+    waits = _waits(plan)
+    if waits:
+        kept.append(f"what waits for its next rows ({waits})")
     return [*kept, *([f"its last {f'{rows} rows' if rows > 1 else 'row'} (PREV)"] if rows else [])]
 
 

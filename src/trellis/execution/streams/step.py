@@ -51,7 +51,8 @@ class StreamSearch:
 
     def step(self, bucket: Bucket, new: pa.Table, watermark: int, *, final: bool = False) -> Stepped:
         """Take new rows, and search those that are complete. If `final`, there are no rows to come."""
-        late, on_time = _split(new, self.times(new) < watermark)
+        # Before there is a watermark, a row without a time is late already.
+        late, on_time = _split(new, self.times(new) < max(watermark, 1 - NEVER))
         if late.num_rows and self.spec.late == "error":
             raise self._too_late(late, watermark)
         # Between two runs the zone of the session, and with it the type of times, may have changed.
@@ -83,10 +84,17 @@ class StreamSearch:
         return times
 
     def _too_late(self, late: pa.Table, watermark: int) -> DataError:
-        behind = (watermark - self.times(late)) / 1e6
-        first = late.column(self.spec.time)[0].as_py()
+        column = late.column(self.spec.time).combine_chunks()
+        known = is_known(column)
+        said = []
+        if known.any():
+            behind = (watermark - self.times(late)[known]).max() / 1e6
+            first = column.filter(pa.array(known))[0].as_py()
+            said.append(f"{known.sum()} up to {behind:g} s behind the watermark ({first})")
+        if not known.all():
+            said.append(f"{(~known).sum()} without a time")
         return DataError(
-            f"{late.num_rows} rows have no time, or are up to {behind.max():g} s behind the watermark ({first}).",
+            f"{late.num_rows} row{'s' if late.num_rows > 1 else ''} came too late: {', '.join(said)}.",
             cure="Give the watermark a longer delay, or drop such rows with the hint late.",
         )
 
