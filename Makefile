@@ -10,7 +10,7 @@ KERNEL_TESTS := $(wildcard tests/kernels tests/execution/segments/test_functions
   tests/execution/test_*.py tests/properties tests/traps/test_05* tests/traps/test_17*)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-stream test lint unit spark coverage connect thorough peers bench docs wheel matrix clean java python
+.PHONY: help demo demo-stream test lint unit spark coverage connect thorough peers bench docs site wheel matrix clean java python
 
 help:  ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -46,7 +46,7 @@ coverage: $(READY)  ## run the kernels' tests with the JIT compiler off and repo
 connect: java $(READY)  ## run the tests that concern Spark Connect on a local Connect server
 	$(BIN)/pytest --connect
 
-thorough: java coverage  ## draw thirty times as many random cases, then the cases that take long in Spark, many threads, all benchmarks
+thorough: java coverage $(VENV)/.site  ## draw thirty times as many random cases, then the cases that take long in Spark, many threads, all benchmarks
 	TRELLIS_PROFILE=thorough $(BIN)/pytest -n 2 --dist worksteal --slow
 	TRELLIS_PROFILE=thorough $(BIN)/pytest -m spark tests/properties
 	$(BIN)/pytest --connect --thorough
@@ -61,6 +61,9 @@ bench: $(READY)  ## list the benchmarks, or run one: make bench BENCH=rows, or B
 docs: java $(READY)  ## run every example of README.md and docs/
 	$(BIN)/pytest --spark tests/test_docs.py
 
+site: $(VENV)/.site  ## build the documentation as a site that needs no server and no network, into ./site
+	@$(BIN)/python tools/make_site.py
+
 wheel: $(READY)  ## build a wheel with machine code, for this version of Python and kind of processor, into ./dist
 	TRELLIS_MACHINE_CODE=1 $(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir dist .
 
@@ -68,7 +71,7 @@ matrix: java $(READY)  ## try the wheel in fresh environments: Python 3.10 to 3.
 	PYTHONPATH=tests $(BIN)/python -m matrix $(MATRIX)
 
 clean:  ## remove the environment and everything that tools left behind
-	rm -rf $(VENV) build dist demo .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage .peers .kafka spark-warehouse
+	rm -rf $(VENV) build dist site demo .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage .peers .kafka spark-warehouse
 	find src tests benchmarks examples -name __pycache__ -prune -exec rm -rf {} +
 
 # ---- what the targets need ----
@@ -76,6 +79,10 @@ clean:  ## remove the environment and everything that tools left behind
 $(READY): pyproject.toml | python
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	@touch $@
+
+$(VENV)/.site: $(READY)
+	$(BIN)/python -m pip install --quiet --editable '.[docs]'
 	@touch $@
 
 python:

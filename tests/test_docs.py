@@ -10,6 +10,7 @@ for those that need something that a test cannot have, and then the comment says
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -43,10 +44,36 @@ def words(picture: Path) -> list[str]:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_links_lead_somewhere(page: Path) -> None:
+    assert not list(broken_links(page))
+
+
+def broken_links(page: Path) -> Iterator[str]:
+    """The links of a page to files that are not there, and to headings that no page has."""
     text = re.sub(r"```.*?```", "", page.read_text("utf-8"), flags=re.DOTALL)
-    targets = re.findall(r"\]\(([^)\s#]+)(?:#[^)]*)?\)", text)
-    missing = [target for target in targets if ":" not in target and not (page.parent / target).exists()]
-    assert not missing
+    for target, anchor in re.findall(r"\]\(([^)\s#]*)(?:#([^)\s]*))?\)", text):
+        if ":" in target:
+            continue
+        file = page.parent / target if target else page
+        if not file.exists():
+            yield target
+        elif anchor and anchor not in anchors(file.read_text("utf-8")):
+            yield f"{target}#{anchor}"
+
+
+def anchors(text: str) -> set[str]:
+    """The anchors of the headings of a page, as repositories and the site make them."""
+    found: list[str] = []
+    for heading in re.findall(r"^#+ +(.+?) *$", re.sub(r"```.*?```", "", text, flags=re.DOTALL), re.MULTILINE):
+        plain = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading)
+        found.append(re.sub(r"[^\w\- ]", "", plain.lower()).replace(" ", "-"))
+    return set(found)
+
+
+def test_broken_links_are_found(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    (tmp_path / "other.md").write_text("# One & two: `x`\n```\n# no heading\n```\n")
+    page.write_text("[a](other.md#one--two-x) [b](#here) [c](none.md) [d](other.md#no-heading) [e](x://y#z)\n## Here\n")
+    assert list(broken_links(page)) == ["none.md", "other.md#no-heading"]
 
 
 # ---- the runner itself ----

@@ -9,6 +9,9 @@ from trellis import samples
 from trellis.errors import BindingError
 
 KEYS = {
+    "accesses": ["user", "ts"],
+    "repairs": ["job", "step"],
+    "sensors": ["sensor", "ts"],
     "stocks_daily": ["ticker", "date"],
     "taxi": ["ts"],
     "visits": ["session", "step"],
@@ -34,5 +37,7 @@ def test_together_they_are_small() -> None:
 
 
 def test_unknown_name() -> None:
-    with pytest.raises(BindingError, match="The samples are stocks_daily, taxi, visits, weather_daily"):
+    with pytest.raises(
+        BindingError, match="The samples are accesses, repairs, sensors, stocks_daily, taxi, visits, weather_daily"
+    ):
         samples.path("nothing")

@@ -1,7 +1,10 @@
-"""Small real tables to try queries on; they ship with the package. Sources and licences: README.md in this folder.
+"""Small tables to try queries on, some real, some made up; they ship with the package. Sources and licences: README.md.
 
 | name | rows | series | order | columns |
 | --- | --- | --- | --- | --- |
+| `accesses` | 3 090 | `user` | `ts` | `action`; the log of a site: made up |
+| `repairs` | 2 746 | `job` | `step` | `ts`, `activity`, `technician`; the log of a workshop: made up |
+| `sensors` | 8 565 | `sensor` | `ts` | `value`: temperatures of six rooms, every ten minutes, °C: made up |
 | `weather_daily` | 14 955 | `city` | `day` | `temp`: mean temperature of the day, °C; 12 US cities, 2014–2017 |
 | `stocks_daily` | 6 060 | `ticker` | `date` | `close` (USD), `volume` (shares); 12 US shares, 2016–2018 |
 | `taxi` | 4 416 | – | `ts` | `rides`: New York taxi rides in each half hour, November 2014 to January 2015 |
@@ -16,7 +19,7 @@ from trellis.errors import BindingError
 
 __all__ = ["NAMES", "path"]
 
-NAMES = ("stocks_daily", "taxi", "visits", "weather_daily")
+NAMES = ("accesses", "repairs", "sensors", "stocks_daily", "taxi", "visits", "weather_daily")
 """The names that `path` knows."""
 
 

@@ -1,0 +1,77 @@
+"""The documentation as a site: where its pages lie, what becomes of their links, and that it builds."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+
+@pytest.fixture(scope="module")
+def site() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("make_site", ROOT / "tools" / "make_site.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["make_site"] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_links_lead_to_pages_of_the_site(site: Any) -> None:
+    known = site.places()
+    text = "[a](docs/events.md#windows) [b](LICENSE) [c](https://x.org/y) [`d`](docs/benchmarks/README.md) [e](#here)\n"
+    assert site.page(text, ROOT / "README.md", known) == (
+        "[a](events.md#windows) b [c](https://x.org/y) [`d`](benchmarks/README.md) [e](#here)\n"
+    )
+    back = "![p](../pictures/plan.svg) [r](../../README.md) [s](../../src/trellis/errors.py)\n"
+    assert site.page(
+        back,
+        ROOT / "docs" / "benchmarks" / "rows.md",
+        {**known, ROOT / "docs/benchmarks/rows.md": "benchmarks/rows.md"},
+    ) == ("![p](../pictures/plan.svg) [r](../index.md) s\n")
+
+
+def test_code_is_left_as_it_is_and_bars_in_tables_are_bars(site: Any) -> None:
+    text = "| `A \\| B` | x \\| y |\n<!-- no-run: why -->\n```python\nx = '[a](docs/events.md) | `a \\| b`'\n```\n"
+    laid = site.page(text, ROOT / "README.md", site.places())
+    assert laid == "| `A | B` | x \\| y |\n```python\nx = '[a](docs/events.md) | `a \\| b`'\n```\n"
+
+
+def test_every_page_and_every_public_name_has_a_place(site: Any, tmp_path: Path) -> None:
+    site.lay_out(tmp_path)
+    (tmp_path / "cookbook").mkdir(exist_ok=True)
+    (tmp_path / "cookbook" / "new.md").write_text("# New\n")
+    (tmp_path / "another.md").write_text("# Another\n")
+    sections = {title: places for section in site.nav(tmp_path) for title, places in section.items()}
+    listed = [place for places in sections.values() for place in places]
+    assert sorted(listed) == sorted(str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*.md"))
+    assert "another.md" in sections["Inside"]
+    texts = "".join(path.read_text() for path in (tmp_path / "reference").glob("*.md"))
+    assert sorted(re.findall(r"^::: trellis\.(\w+)$", texts, re.MULTILINE)) == sorted(site.public())
+
+
+@pytest.mark.thorough
+def test_it_builds_and_asks_nobody_else(site: Any, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    for library in ("mkdocs", "material", "mkdocstrings"):
+        pytest.importorskip(library, reason="the site needs the extra docs: pip install -e '.[docs]'")
+    pages, built = tmp_path / "pages", tmp_path / "site"
+    site.lay_out(pages)
+    assert site.build(pages, built), capfd.readouterr().err
+    assert (built / "index.html").exists() and (built / "search" / "search_index.json").exists()
+    assert 'id="trellis.sql"' in (built / "reference" / "sql_and_row_patterns.html").read_text("utf-8")
+    fetched = re.compile(
+        r"""<(?:script|img|iframe)[^>]*\bsrc=["']?(?:https?:)?//|<link[^>]*rel=["']?(?:stylesheet|preconnect)[^>]*//"""
+    )
+    for path in built.rglob("*.html"):
+        assert not fetched.search(path.read_text("utf-8")), path
+    for path in built.rglob("*.css"):
+        assert not re.search(r"(?:@import|url\()\s*[\"']?(?:https?:)?//", path.read_text("utf-8")), path
+    (pages / "cli.md").write_text("# The command line\n\n[nowhere](segments.md#nowhere)\n")
+    assert not site.build(pages, tmp_path / "broken")
