@@ -37,7 +37,10 @@ MAY_USE: dict[str, set[str]] = {
         *("plots.plan_graph", "spark", "stage_counts", "statements"),
     },
     "streams": {"spark"},
-    "cli": {"errors", "java", "languages", "plots", "trellis"},
+    "studio": {
+        *("algebra", "errors", "execution.warmup", "languages", "planned", "planning", "plots", "spark"),
+    },
+    "cli": {"errors", "java", "languages", "plots", "samples", "studio", "trellis"},
     "demo_session": set(),
     "demo": {"demo_session", "errors", "java", "plots", "samples", "trellis"},
     "demo_stream": {"demo_session", "errors", "java", "trellis"},
@@ -66,14 +69,16 @@ MAY_USE_LIBRARY: dict[str, set[str]] = {
             "spark",
             "statements",
         ),
-        "streams",
+        *("streams", "studio"),
     },
+    "starlette": {"studio"},
+    "uvicorn": {"studio"},
     "sqlglot": {"languages"},
-    "vl_convert": {"plots"},
+    "vl_convert": {"plots", "studio"},
 }
 """The parts that may import each library. The standard library may be used everywhere."""
 
-ONLY_INSIDE_FUNCTIONS = {"vl_convert"}
+ONLY_INSIDE_FUNCTIONS = {"starlette", "uvicorn", "vl_convert"}
 """Libraries of extras: a user without them must still be able to import every module."""
 
 NOT_YET_USED: set[tuple[str, str]] = set()

@@ -32,7 +32,7 @@ def test_the_source_archive_holds_the_licence() -> None:
 def test_the_distribution_is_trellis_spark() -> None:
     """`trellis` on the package index is a stranger's code."""
     assert re.search(r'^name = "trellis-spark"', PYPROJECT, re.MULTILINE)
-    assert '"trellis-spark[connect,plot]"' in PYPROJECT
+    assert '"trellis-spark[connect,plot,studio]"' in PYPROJECT
 
 
 def test_nobody_is_told_to_install_another_package() -> None:

@@ -78,15 +78,19 @@ def plan_on(
     *,
     qualifier: tuple[str, ...] = (),
     counted: bool = False,
+    quietly: bool = False,
 ) -> Planned:
-    """Plan a query for a DataFrame; `qualifier` may stand before its columns."""
+    """Plan a query for a DataFrame; `qualifier` may stand before its columns.
+
+    `quietly` is for those who only want to know whether the query is right: no warnings, and nothing is compiled.
+    """
     functions = {name: function.arguments for name, function in registered().items()}
     plan = plan_query(query, source_of(frame, session, functions, qualifier), hints)
     if counted and plan.stream is not None:
         raise UnsupportedError("A stream never ends, so its rows cannot be counted.", cure="Leave out analyze.")
-    for warning in plan.warnings:
+    for warning in () if quietly else plan.warnings:
         warn(warning)
-    for kernels in kernels_of(plan.scan):
+    for kernels in () if quietly else kernels_of(plan.scan):
         if kernels is not kernels_for(query.kind):
             # Nobody knew before that the plan needs them.
             start_warmup(kernels).join()

@@ -56,18 +56,24 @@ def read_arguments(argv: Sequence[str] | None) -> Namespace:
     run = _command(commands, "run", "run a query on files")
     explain = _command(commands, "explain", "say how a query would be run, without running it")
     warmup = _command(commands, "warmup", "compile the kernels ahead, once on a machine")
+    studio = _command(commands, "studio", "write and run queries on a page in the browser")
     _command(commands, "version", "print the versions of Trellis and of what it stands on")
     for command in (run, explain):
         _add_query(command)
         _add_spark(command)
     _add_output(run)
     _add_plot(run)
-    for command in (run, explain, warmup):
+    _add_tables(studio.add_argument_group("the tables"))
+    _add_page(studio)
+    _add_spark(studio, remote=False)
+    for command in (run, explain, warmup, studio):
         command.add_argument("--debug", action="store_true", help="show stack traces, and all that Spark says")
     args = parser.parse_args(argv)
     args.help = parser.format_help()
     if args.command in ("run", "explain"):
         _complete(args, run if args.command == "run" else explain)
+    elif args.command == "studio":
+        _complete_tables(args, studio)
     return args
 
 
@@ -86,15 +92,7 @@ def _add_query(command: ArgumentParser) -> None:
     group = command.add_argument_group("the query and its tables")
     group.add_argument("query", nargs="?", metavar="FILE", help="the file that holds the query; - reads it from stdin")
     group.add_argument("--sql", metavar="TEXT", help="the query itself, instead of a file")
-    group.add_argument(
-        "--table",
-        action="append",
-        default=[],
-        type=values.named,
-        metavar="NAME=PATH",
-        help="a table: Parquet, CSV, TSV, JSON lines or ORC; a file, a folder or a glob. The suffix says the format, "
-        "or NAME=csv:PATH does. CSV has a header line, and its types are inferred. Repeatable",
-    )
+    _add_tables(group)
     group.add_argument(
         "--event-type",
         default="type",
@@ -113,6 +111,18 @@ def _add_query(command: ArgumentParser) -> None:
         metavar="COLUMNS",
         help="for many event patterns (name: PATTERN ...; name: PATTERN ...): the columns, with commas between, in "
         "which all events of a match agree",
+    )
+
+
+def _add_tables(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--table",
+        action="append",
+        default=[],
+        type=values.named,
+        metavar="NAME=PATH",
+        help="a table: Parquet, CSV, TSV, JSON lines or ORC; a file, a folder or a glob. The suffix says the format, "
+        "or NAME=csv:PATH does. CSV has a header line, and its types are inferred. Repeatable",
     )
     group.add_argument(
         "--schema",
@@ -149,11 +159,33 @@ def _add_query(command: ArgumentParser) -> None:
     )
 
 
-def _add_spark(command: ArgumentParser) -> None:
+def _add_page(command: ArgumentParser) -> None:
+    group = command.add_argument_group("the page")
+    group.add_argument(
+        "--port",
+        type=values.port,
+        default=0,
+        metavar="N",
+        help="where to listen on this machine, and only there; by default a free port is chosen",
+    )
+    group.add_argument("--no-browser", action="store_true", help="print the address, and do not open it")
+    group.add_argument(
+        "--sample",
+        type=values.sample,
+        default=50_000,
+        metavar="ROWS",
+        help="how many rows of a table a first run sees at most; 50000 unless given",
+    )
+
+
+def _add_spark(command: ArgumentParser, *, remote: bool = True) -> None:
     group = command.add_argument_group("Spark")
     where = group.add_mutually_exclusive_group()
     where.add_argument("--master", metavar="URL", help="where Spark runs; by default here, on all cores: local[*]")
-    where.add_argument("--remote", metavar="URL", help="a Spark Connect server, sc://host:port; paths are paths there")
+    if remote:
+        where.add_argument(
+            "--remote", metavar="URL", help="a Spark Connect server, sc://host:port; paths are paths there"
+        )
     group.add_argument("--memory", type=values.memory, metavar="SIZE", help="memory of the driver, such as 4g")
     group.add_argument(
         "--conf", action="append", default=[], type=values.pair, metavar="KEY=VALUE", help="a setting of Spark"

@@ -89,6 +89,10 @@ def _run(args: Namespace) -> int:
             return _query(args)
         case "warmup":
             print(f"The kernels are ready after {tr.warmup():.1f} seconds.")
+        case "studio":
+            from trellis.cli.studio import serve_studio  # with a server, which only the studio needs
+
+            serve_studio(args)
         case "version":
             print(f"trellis {tr.__version__}, PySpark {pyspark.__version__}, Python {platform.python_version()}")
         case _:

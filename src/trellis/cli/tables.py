@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import StructType
 
 from trellis.cli.failures import FileError
 
@@ -89,14 +90,15 @@ def locate(given: Table, *, local: bool) -> Table:
     return Table(given.name, where, kind, given.schema, given.options)
 
 
-def open_table(spark: SparkSession, found: Table) -> DataFrame:
-    """The DataFrame over a located table, also a temporary view of its name."""
+def open_table(spark: SparkSession, found: Table, known: StructType | None = None) -> DataFrame:
+    """The DataFrame over a located table, also a temporary view of its name; `known` types are not inferred again."""
     assert found.kind is not None, "locate first"
     name, options = _READERS[found.kind]
-    infer = {"inferSchema": "true"} if name == "csv" and found.schema is None else {}
+    infer = {"inferSchema": "true"} if name == "csv" and found.schema is None and known is None else {}
     reader = spark.read.format(name).options(**{**options, **infer, **found.options})
-    if found.schema is not None:
-        reader = reader.schema(found.schema)
+    schema = found.schema if known is None else known
+    if schema is not None:
+        reader = reader.schema(schema)
     frame = reader.load(found.path)
     frame.createOrReplaceTempView(found.name)
     return frame

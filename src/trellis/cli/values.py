@@ -8,7 +8,7 @@ from collections.abc import Callable
 from datetime import date, datetime
 from decimal import Decimal
 
-__all__ = ["guessed", "hint", "limit", "memory", "named", "pair", "parameter", "table_option"]
+__all__ = ["guessed", "hint", "limit", "memory", "named", "pair", "parameter", "port", "sample", "table_option"]
 
 _NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 _WHOLE = re.compile(r"[+-]?(0|[1-9][0-9]*)")
@@ -80,6 +80,20 @@ def limit(text: str) -> int:
         return 0
     if not re.fullmatch(r"[0-9]+", text) or int(text) < 1:
         raise ArgumentTypeError(f"{text!r} is neither a number of rows nor the word all")
+    return int(text)
+
+
+def port(text: str) -> int:
+    """A port of this machine; 0 lets the system choose."""
+    if not re.fullmatch(r"[0-9]{1,5}", text) or int(text) > 65_535:
+        raise ArgumentTypeError(f"{text!r} is not a port, a number from 0 to 65535")
+    return int(text)
+
+
+def sample(text: str) -> int:
+    """A number of rows that can be a sample."""
+    if not re.fullmatch(r"[0-9]+", text) or int(text) < 1:
+        raise ArgumentTypeError(f"{text!r} is not a number of rows")
     return int(text)
 
 

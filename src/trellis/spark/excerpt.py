@@ -15,15 +15,16 @@ _BUCKETS = 1024
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """Some rows of an input: so many of its `total`."""
+    """Some rows of an input: so many of its `total`. `whole`: of each partition that is there, all rows are."""
 
     frame: DataFrame
     rows: int
     total: int
+    whole: bool = True
 
 
 def excerpt_of(frame: DataFrame, keys: Sequence[str], order: Sequence[str], most: int) -> Excerpt:
-    """All rows if there are at most so many, else whole partitions by `keys`, else the first rows in `order`.
+    """All rows if there are at most so many, else whole partitions by `keys`, else the first rows in `order`, if any.
 
     Keys and order are SQL. Counting is a job of Spark.
     """
@@ -41,4 +42,5 @@ def excerpt_of(frame: DataFrame, keys: Sequence[str], order: Sequence[str], most
             rows += count
     if chosen:
         return Excerpt(frame.where(bucket.isin(chosen)), rows, total)
-    return Excerpt(frame.orderBy(*map(F.expr, order)).limit(most), most, total)
+    first = frame.orderBy(*map(F.expr, order)) if order else frame
+    return Excerpt(first.limit(most), most, total, whole=False)
