@@ -18,7 +18,7 @@ from trellis import samples
 from trellis.demo_session import local_builder
 from trellis.errors import TrellisError, raising_worker_errors
 from trellis.java import require_java
-from trellis.plots import plot
+from trellis.plots import Picture, plot
 
 __all__ = ["COLD_WAVES", "main"]
 
@@ -113,7 +113,7 @@ def _verdict(waves: Sequence[Row]) -> str:
     return f"Most at once: on {day} a fall ended in {len(cities)} of the 12 cities: {', '.join(sorted(cities))}."
 
 
-def _draw(spark: SparkSession, waves: Sequence[Row], weather: DataFrame, folder: Path) -> Iterator[Path]:
+def _draw(spark: SparkSession, waves: Sequence[Row], weather: DataFrame, folder: Path) -> Iterator[Picture]:
     """One winter in six cities, as HTML and as PNG."""
     first, last = WINTER
     winter = weather.where(weather["day"].between(first, last) & weather["city"].isin(*CITIES))

@@ -75,6 +75,8 @@ def test_no_command() -> None:
         ("run q.sql --table t=t.csv --plot m.gif --x a --y b", "suffixes .html, .png, .svg, .json"),
         ("run q.sql --table t=t.csv --plot m.png --x a", "needs --x and --y"),
         ("run q.sql --table t=t.csv --plot m.png --label a", "needs --x and --y"),
+        ("run q.sql --table t=t.csv --plot m.png --zoom 0", "needs --x and --y"),
+        ("run q.sql --table t=t.csv --zoom", "--zoom needs --plot"),
         ("run q.sql --plot m.png --x a --y b", "there is none"),
         ("run q.sql --table t=t.csv --table u=u.csv --plot m.png --x a --y b", "one of the tables: t, u"),
         ("run q.sql --tab t=t.csv", "unrecognized arguments"),

@@ -94,6 +94,9 @@ def test_table_options() -> None:
         (values.memory, "4"),
         (values.memory, "4 g"),
         (values.memory, "0g"),
+        (values.zoom, "-1"),
+        (values.zoom, "1,2,3"),
+        (values.zoom, "x"),
     ],
 )
 def test_wrong_values(read: Callable[[str], object], wrong: str) -> None:
@@ -104,3 +107,7 @@ def test_wrong_values(read: Callable[[str], object], wrong: str) -> None:
 def test_limits_and_memory() -> None:
     assert [values.limit(text) for text in ("5", "all")] == [5, 0]
     assert [values.memory(text) for text in ("4G", "800m", "2gb")] == ["4g", "800m", "2gb"]
+
+
+def test_zooms() -> None:
+    assert [values.zoom(text) for text in ("20", "5,20", "0")] == [20, (5, 20), 0]

@@ -14,6 +14,22 @@ from typing import Any
 import numpy as np
 import pytest
 
+import trellis.plots
+
+
+def plot(*frames: Any, **wanted: Any) -> Path:
+    """Draw, and give the file."""
+    picture = trellis.plots.plot(*frames, **wanted)
+    assert picture.path is not None
+    return picture.path
+
+
+def plot_plan(*args: Any, **wanted: Any) -> Path:
+    """Draw a plan, and give the file."""
+    picture = trellis.plots.plot_plan(*args, **wanted)
+    assert picture.path is not None
+    return picture.path
+
 
 def spec_of(page: Path) -> dict[str, Any]:
     """The chart specification inside an HTML page."""

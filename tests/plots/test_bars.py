@@ -9,9 +9,8 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from plots.pictures import count_of, pixels_of, spec_of
+from plots.pictures import count_of, pixels_of, plot, spec_of
 from trellis.errors import BindingError
-from trellis.plots import plot
 from trellis.plots.chart import ACCENT, CALM
 
 pytest.importorskip("vl_convert")

@@ -11,11 +11,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from plots.pictures import SIGHT, browse, count_of, difference, layers_of, pixels_of, spec_of
+from plots.pictures import SIGHT, browse, count_of, difference, layers_of, pixels_of, plot, spec_of
 from trellis.errors import BindingError, ResourceError, UnsupportedError
-from trellis.plots import plot
+from trellis.plots.chart import PALE
 from trellis.plots.frames import Limits
-from trellis.plots.lane_chart import CHAINS, PALE
+from trellis.plots.lane_chart import CHAINS
 from trellis.plots.lane_panels import MOST_TRACKS, Around, Chain, Mark, lane_panel
 
 if TYPE_CHECKING:
@@ -279,7 +279,7 @@ def test_thinning_is_about_lanes() -> None:
 
 def test_series_with_most_matches(events: pd.DataFrame, found: pd.DataFrame, tmp_path: Path) -> None:
     spec = spec_of(plot(found, events, x="time", by="shop", max_series=1, path=tmp_path / "m.html"))
-    assert spec["title"]["subtitle"] == "3 matches, the ones with the most matches · 5 events"
+    assert spec["title"]["subtitle"] == "3 matches in 1 series, those without left out · 5 events"
     assert [chart["title"]["text"] for chart in spec["concat"]] == ["x"]
 
 

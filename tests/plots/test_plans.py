@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 
 from planning.workloads.made import clauses, random_statistics, random_workload
-from plots.pictures import SIGHT, browse, count_of, difference, layers_of, pixels_of, spec_of
+from plots.pictures import SIGHT, browse, count_of, difference, layers_of, pixels_of, plot_plan, spec_of
 from trellis.algebra.clauses import Clause
 from trellis.errors import BindingError, ResourceError, UnsupportedError
 from trellis.planning.describe.workloads import graph_of
 from trellis.planning.workloads.plan import SearchOptions, plan_workload
 from trellis.planning.workloads.statistics import WorkloadStatistics
-from trellis.plots import PlanGraph, PlanNode, plot_plan
+from trellis.plots import PlanGraph, PlanNode
 from trellis.plots.chart import INK
 from trellis.plots.plan_chart import SHARES, draw_plan
 

@@ -64,7 +64,7 @@ def test_each_stage_is_counted(stream: DataFrame, tmp_path: Path) -> None:
     failing = trellis.progress(text, events=stream, args={"times": 100})
     assert counts(failing) == [("Order o", 3), ("Item+ i[]", 2), ("Payment p", 0), ("~(Payment q)", 0)]
     pytest.importorskip("vl_convert")
-    picture = trellis.plot(failing, path=tmp_path / "p.svg").read_text("utf-8")
+    picture = trellis.plot(failing).save(tmp_path / "p.svg").read_text("utf-8")
     assert ">no event<" in picture and ">Order o<" in picture
 
 

@@ -226,12 +226,23 @@ def _add_plot(command: ArgumentParser) -> None:
         "--series", metavar="NAME", help="the table whose rows are the line; needed if there are several"
     )
     group.add_argument("--x", metavar="COLUMN", help="the column to draw over")
-    group.add_argument("--y", metavar="COLUMN", help="the column to draw. Event patterns need neither --x nor --y")
+    group.add_argument(
+        "--y", metavar="COLUMN", help="the column to draw; words become lanes. Event patterns need neither --x nor --y"
+    )
     group.add_argument("--by", action="append", metavar="COLUMN", help="a partitioning column: one panel a series")
     group.add_argument("--start", metavar="COLUMN", help="the measure with the x of the first row (default: start)")
     group.add_argument("--end", metavar="COLUMN", help="the measure with the x of the last row (default: end)")
     group.add_argument("--match", metavar="COLUMN", help="for ALL ROWS PER MATCH: the column with MATCH_NUMBER()")
     group.add_argument("--label", metavar="COLUMN", help="the column to write over each match")
+    group.add_argument(
+        "--zoom",
+        nargs="?",
+        const=True,
+        type=values.zoom,
+        metavar="ROWS",
+        help="one panel for each of the first 12 matches, with as many rows around it as it has, or with ROWS on both "
+        "sides; or BEFORE,AFTER",
+    )
     group.add_argument("--title", metavar="TEXT", help="the heading")
 
 
@@ -283,14 +294,15 @@ def _complete_output(args: Namespace, parser: ArgumentParser) -> None:
 
 
 def _complete_plot(args: Namespace, parser: ArgumentParser) -> None:
-    given = [name for name in ("series", "x", "y", "by", "start", "end", "match", "label", "title") if vars(args)[name]]
+    options = ("series", "x", "y", "by", "start", "end", "match", "label", "zoom", "title")
+    given = [name for name in options if vars(args)[name] is not None]
     if args.plot is None:
         if given:
             parser.error(f"--{given[0]} needs --plot")
         return
     if Path(args.plot).suffix.lower() not in _PICTURES or is_url(args.plot):
         parser.error(f"--plot needs a file with one of the suffixes {', '.join(_PICTURES)}")
-    of_lines = [name for name in ("x", "y", "start", "end", "match", "label") if vars(args)[name]]
+    of_lines = [name for name in ("x", "y", "start", "end", "match", "label", "zoom") if vars(args)[name] is not None]
     if of_lines and not (args.x and args.y):
         parser.error("--plot needs --x and --y, or for an event pattern none of what belongs to them")
     names = [one.name for one in args.tables]

@@ -236,6 +236,7 @@ def _draw(args: Namespace, matches: DataFrame, series: DataFrame, progress: Prog
         end=args.end or "end",
         match=args.match,
         label=args.label,
+        zoom=False if args.zoom is None else args.zoom,
         title=args.title,
         path=Path(args.plot).expanduser(),
         max_rows=_ROWS_OF_A_PICTURE,

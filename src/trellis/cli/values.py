@@ -8,7 +8,7 @@ from collections.abc import Callable
 from datetime import date, datetime
 from decimal import Decimal
 
-__all__ = ["guessed", "hint", "limit", "memory", "named", "pair", "parameter", "port", "sample", "table_option"]
+__all__ = ["guessed", "hint", "limit", "memory", "named", "pair", "parameter", "port", "sample", "table_option", "zoom"]
 
 _NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 _WHOLE = re.compile(r"[+-]?(0|[1-9][0-9]*)")
@@ -117,3 +117,11 @@ _TYPES: dict[str, Callable[[str], object]] = {
     "date": date.fromisoformat,
     "timestamp": _timestamp,
 }
+
+
+def zoom(text: str) -> int | tuple[int, int]:
+    """`20`, or `5,20`: rows before and after."""
+    rows = text.split(",")
+    if len(rows) > 2 or not all(one.isascii() and one.isdigit() for one in rows):
+        raise ArgumentTypeError(f"{text!r} is not a number of rows, nor two of them such as 5,20")
+    return int(rows[0]) if len(rows) == 1 else (int(rows[0]), int(rows[1]))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from trellis.plots.drawing import plot
+from trellis.plots.picture import Picture
 from trellis.plots.plan_graph import PlanGraph, PlanNode
 from trellis.plots.plans import plot_plan
 
-__all__ = ["PlanGraph", "PlanNode", "plot", "plot_plan"]
+__all__ = ["Picture", "PlanGraph", "PlanNode", "plot", "plot_plan"]

@@ -31,7 +31,7 @@ def draw_bars(progress: Frame, title: str | None, limits: Limits) -> Spec:
             "alone is that of trellis.progress.",
         ) from error
     steps = bring(progress, _COLUMNS, limits.rows, "rows")
-    return whole(title, _summary(steps), [_view(_rows(steps))], zoomed=False)
+    return whole(title, _summary(steps), [_view(_rows(steps))], zoom="fixed")
 
 
 def _rows(steps: pd.DataFrame) -> list[Spec]:

@@ -2,37 +2,53 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import pandas as pd
 
 from trellis.plots.frames import Floats, show
 
-__all__ = ["Spec", "domain", "layout", "show_x", "whole", "x_encoding"]
+__all__ = ["Spec", "domain", "layout", "no_matches", "show_x", "whole", "x_encoding"]
 
 Spec: TypeAlias = dict[str, Any]
+Zoom: TypeAlias = Literal["together", "apart", "fixed"]
 
 INK, MUTED, GRID = "#1f2933", "#66727f", "#e6e9ed"
-LINE, ACCENT, CALM = "#8794a3", "#c8374a", "#445263"
+LINE, ACCENT, CALM, PALE = "#8794a3", "#c8374a", "#445263", "#c5ccd4"
 CLOCK = {"hours": "%H:%M", "minutes": "%H:%M"}
 CLOCK |= {"date": "%d %b", "day": "%d %b", "week": "%d %b", "month": "%b", "quarter": "%b"}
 """How an axis of time is written, by the finest unit that its ticks need."""
 
 
-def layout(panels: int) -> tuple[int, int]:
-    """In how many columns so many panels stand, and how wide each is."""
+def no_matches(width: float, height: float) -> list[Spec]:
+    """The layers that say so in the middle of a panel where nothing matched; a white rim keeps lines away."""
+    mark: Spec = {"type": "text", "text": "no matches", "fontSize": 15, "fontWeight": 600, "baseline": "middle"}
+    rim: Spec = {"color": "white", "stroke": "white", "strokeWidth": 6, "strokeJoin": "round", "opacity": 0.9}
+    at: Spec = {"x": {"value": width / 2}, "y": {"value": height / 2}}
+    return [{"data": {"values": [{}]}, "mark": mark | how, "encoding": at} for how in (rim, {"color": INK})]
+
+
+def layout(panels: int, apart: bool = False) -> tuple[int, int]:
+    """In how many columns so many panels stand, and how wide each is; `apart` if none need be above another."""
+    if apart and panels > 1:
+        return (2, 430) if panels in (2, 4) else (3, 282)
     return (1, 880) if panels <= 3 else (2, 430)
 
 
-def whole(title: str | None, subtitle: str, views: list[Spec], columns: int = 1, zoomed: bool = True) -> Spec:
-    """The whole picture: the panels below the title. If `zoomed`, all layers called `zoom...` move together."""
-    zoom = {
-        "name": "zoom",
-        "select": {"type": "interval", "encodings": ["x"]},
-        "bind": "scales",
-        "views": [f"zoom{number}" for number in range(len(views))],
-    }
+def whole(title: str | None, subtitle: str, views: list[Spec], columns: int = 1, zoom: Zoom = "together") -> Spec:
+    """The whole picture: the panels below the title. Layers called `zoom...` move together, apart, or not at all."""
+    names = [f"zoom{number}" for number in range(len(views))]
+    groups = {"together": [names], "apart": [[name] for name in names], "fixed": []}[zoom]
+    params = [
+        {
+            "name": "zoom" if zoom == "together" else f"zooming_{group[0]}",
+            "select": {"type": "interval", "encodings": ["x"]},
+            "bind": "scales",
+            "views": group,
+        }
+        for group in groups
+    ]
     return {
         "title": {
             # Without a text there would be no subtitle, either; so it is a space that takes no room.
@@ -49,7 +65,7 @@ def whole(title: str | None, subtitle: str, views: list[Spec], columns: int = 1,
         "padding": 18,
         "columns": columns,
         "spacing": {"row": 22, "column": 26},
-        **({"params": [zoom]} if zoomed else {}),
+        **({"params": params} if params else {}),
         "concat": views,
         "resolve": {"scale": {"color": "shared"}},
         "config": _config(),
@@ -64,10 +80,22 @@ def x_encoding(title: str, temporal: bool, width: int, ends: list[float] | None)
     scale: Spec = {"nice": False, "type": "utc" if temporal else "linear"}
     if ends is not None:
         scale["domain"] = ends
-    axis: Spec = {"title": None if temporal else title, "tickCount": width // 90, "grid": False}
+    axis: Spec = {"title": _told_time(ends) if temporal else title, "tickCount": width // 90, "grid": False}
     if temporal:
         axis["format"] = CLOCK
     return {"field": "x", "type": "temporal" if temporal else "quantitative", "scale": scale, "axis": axis}
+
+
+def _told_time(ends: list[float] | None) -> str | None:
+    """What the ticks of a time axis leave out: the day, month or year that they have in common."""
+    if ends is None:
+        return None
+    first, last = (pd.Timestamp(round(end), unit="ms") for end in ends)
+    if first.year != last.year:
+        return None  # a tick at the turn of the year says which
+    if first.month != last.month:
+        return str(first.year)
+    return f"{first:%B %Y}" if first.day != last.day else f"{first.day} {first:%B %Y}"
 
 
 def domain(arrays: list[Floats]) -> list[float] | None:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from pathlib import Path
 
 from trellis.errors import BindingError
 from trellis.plots.bars import draw_bars
-from trellis.plots.files import check_target, write
 from trellis.plots.frames import Frame, Limits
 from trellis.plots.lanes import LanePicture, draw_lanes
-from trellis.plots.lines import Inner, LinePicture, draw_lines
+from trellis.plots.lines import LinePicture, draw_lines
+from trellis.plots.matched import Inner
+from trellis.plots.picture import Picture, drawn
+from trellis.plots.zooms import Zoom
 
 __all__ = ["plot"]
 
@@ -30,7 +31,8 @@ def plot(
     inner: Inner = None,
     outer: str = "match",
     type: str = "type",
-    path: str | os.PathLike[str] = "matches.html",
+    zoom: Zoom = False,
+    path: str | os.PathLike[str] | None = None,
     title: str | None = None,
     y_title: str | None = None,
     same_y: bool = False,
@@ -38,19 +40,22 @@ def plot(
     max_points: int = 4_000,
     max_matches: int = 100,
     max_rows: int = 1_000_000,
-) -> Path:
+) -> Picture:
     """Draw the matches of a query on the rows or events that they were found in.
 
     There are three pictures:
 
-    - With `x` and `y`, matches of rows and segments. Each series gets a panel with its line. Each match is a band from
-      its first to its last row, with the line inside it highlighted and its measures in a tooltip.
+    - With `x` and `y`, matches of rows and segments. Each series gets a panel with its line, or where `y` holds words,
+      such as the pages of a visit, with a lane for each. Each match is a band from its first to its last row, with the
+      line inside it highlighted and its measures in a tooltip.
     - With `x` alone, matches of an event pattern, which have gaps. Each series gets a panel with a lane for each
       variable. Each match is a chain: its events in their lanes, joined by a line, in a colour of its own. Events that
       no match chose are pale, in the lanes of the variables that take their type.
     - Without a second DataFrame, how far the runs of an event pattern came: what `trellis.progress` returns.
 
-    The HTML file needs no network; scrolling zooms and dragging moves all panels together, and a double click resets.
+    A notebook draws the picture where a cell ends with it. The HTML file needs no network; scrolling zooms and dragging
+    moves all panels together, and a double click resets. Series that hardly overlap, such as visits to a shop, have a
+    horizontal axis each.
 
     Parameters
     ----------
@@ -61,7 +66,8 @@ def plot(
     series : Spark or pandas DataFrame, optional
         The rows or events that the query ran on.
     x, y : str
-        The columns to draw: numbers, dates or timestamps over `x`, numbers over `y`. Of events, `x` is the time.
+        The columns to draw: numbers, dates or timestamps over `x`, numbers or words over `y`. Of events, `x` is the
+        time.
     by : str or sequence of str, optional
         The partitioning columns, in `series` and in `matches`; of an event pattern, in the events of the matches.
         Without it there is one series.
@@ -80,8 +86,12 @@ def plot(
         What the legend calls the rest of the match. There is a legend only with `inner`.
     type : str
         Of events: the column that holds the type, as in `trellis.sase`.
-    path : str or path
-        The file to write. Its suffix says what: `.html`, `.png`, `.svg`, or `.json` for the Vega-Lite specification.
+    zoom : bool, int or pair of int
+        Draw a panel for each match instead, with an axis of its own, and so many rows before and after the match; with
+        True, as many as the match has. Of too many matches, the first `max_series` are drawn, in their order.
+    path : str or path, optional
+        The file to write at once; `.save` of the picture writes one later. Its suffix says what: `.html`, `.png`,
+        `.svg`, or `.json` for the Vega-Lite specification.
     title : str, optional
         The heading. Below it stands how many matches are shown.
     y_title : str, optional
@@ -89,7 +99,8 @@ def plot(
     same_y : bool
         Whether all panels have the same vertical axis.
     max_series : int
-        Draw at most so many series. If there are more, those with the most matches are drawn.
+        Draw at most so many series, or with `zoom` matches. If there are more series, those with the most matches are
+        drawn.
     max_points : int
         Thin the lines to about so many points each. The lowest and the highest row of each stretch as wide as a pixel
         stay, so that no peak is lost, and so do the rows inside matches. Of events, thin the pale ones of a panel.
@@ -100,8 +111,8 @@ def plot(
 
     Returns
     -------
-    Path
-        The file that was written.
+    Picture
+        Notebooks draw it; `.save(path)` writes it to a file, and `.path` is the file that was written.
 
     Raises
     ------
@@ -119,37 +130,36 @@ def plot(
     >>> from trellis.plots import plot
     >>> days = pd.DataFrame({"day": range(8), "price": [5.0, 4, 3, 2, 3, 4, 5, 5]})
     >>> dips = pd.DataFrame({"start": [0], "end": [6], "low": [2.0]})
-    >>> plot(dips, days, x="day", y="price", title="A dip", path="dip.html").name
-    'dip.html'
+    >>> print(plot(dips, days, x="day", y="price", title="A dip", path="dip.html"))
+    dip.html
 
     The fall inside the dip, told apart by colour:
 
     >>> dips = dips.assign(fall_start=0, fall_end=3)
-    >>> plot(dips, days, x="day", y="price", inner=("fall_start", "fall_end"), path="dip.html").name
-    'dip.html'
+    >>> print(plot(dips, days, x="day", y="price", inner=("fall_start", "fall_end"), path="dip.html"))
+    dip.html
 
     Matches of an event pattern, without `y`:
 
     >>> events = pd.DataFrame({"type": ["Order", "View", "Payment"], "time": [1, 2, 5]})
     >>> paid = pd.DataFrame({"o": [{"type": "Order", "time": 1}], "p": [{"type": "Payment", "time": 5}]})
-    >>> plot(paid, events, x="time", path="paid.html").name
-    'paid.html'
+    >>> print(plot(paid, events, x="time", path="paid.html"))
+    paid.html
     """
-    target = check_target(path)
     keys = [by] if isinstance(by, str) else list(by or ())
     limits = Limits(max_series, max_points, max_matches, max_rows)
     if series is None:
-        return write(draw_bars(matches, title, limits), target)
+        return drawn(lambda: draw_bars(matches, title, limits), path)
     if x is None:
         raise BindingError("Nothing says what to draw over.", cure="Name a column in x=, such as the time.")
     if y is None:
         others = {"match": match, "label": label, "inner": inner, "y_title": y_title, "same_y": same_y or None}
-        for name, value in others.items():
+        for name, value in (others | {"zoom": zoom or None}).items():
             if value is not None:
                 raise BindingError(
                     f"{name}= is for a picture with lines.",
                     cure="Name the column of the lines in y=; matches of an event pattern need neither.",
                 )
-        return write(draw_lanes(matches, series, LanePicture(x, type, keys, title), limits), target)
-    wanted = LinePicture(x, y, keys, start, end, match, label, inner, outer, title, y_title, same_y)
-    return write(draw_lines(matches, series, wanted, limits), target)
+        return drawn(lambda: draw_lanes(matches, series, LanePicture(x, type, keys, title), limits), path)
+    wanted = LinePicture(x, y, keys, start, end, match, label, inner, outer, title, y_title, same_y, zoom)
+    return drawn(lambda: draw_lines(matches, series, wanted, limits), path)

@@ -7,11 +7,12 @@ import json
 import os
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from trellis.errors import ResourceError, UnsupportedError
 from trellis.plots.chart import Spec
 
-__all__ = ["check_target", "write"]
+__all__ = ["check_target", "page_of", "png_of", "write"]
 
 SUFFIXES = (".html", ".png", ".svg", ".json")
 
@@ -35,9 +36,32 @@ def write(spec: Spec, target: Path) -> Path:
     return target
 
 
+def png_of(spec: Spec) -> bytes:
+    """The picture in pixels, two for each of its own in both directions."""
+    pixels: bytes = _converter().vegalite_to_png(spec, scale=2)
+    return pixels
+
+
+def page_of(spec: Spec) -> str:
+    """The picture as a page."""
+    _converter()  # the library may be known from before
+    return _page(spec, _library())
+
+
 def _content(spec: Spec, suffix: str) -> bytes:
-    if suffix == ".json":
-        return _text(spec).encode()
+    match suffix:
+        case ".json":
+            return _text(spec).encode()
+        case ".png":
+            return png_of(spec)
+        case ".svg":
+            picture: str = _converter().vegalite_to_svg(spec)
+            return picture.encode()
+        case _:
+            return page_of(spec).encode()
+
+
+def _converter() -> Any:
     try:
         import vl_convert
     except ImportError:
@@ -45,13 +69,7 @@ def _content(spec: Spec, suffix: str) -> bytes:
             "Drawing needs the package vl-convert-python, which is not installed.",
             cure="Install it with: pip install 'trellis-spark[plot]'",
         ) from None
-    match suffix:
-        case ".png":
-            return vl_convert.vegalite_to_png(spec, scale=2)
-        case ".svg":
-            return vl_convert.vegalite_to_svg(spec).encode()
-        case _:
-            return _page(spec, _library()).encode()
+    return vl_convert
 
 
 def _text(spec: Spec) -> str:
@@ -61,9 +79,8 @@ def _text(spec: Spec) -> str:
 @cache
 def _library() -> str:
     """The JavaScript that draws, bundled with all that it needs."""
-    import vl_convert
-
-    return vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
+    library: str = _converter().javascript_bundle("window.vegaEmbed = vegaEmbed;")
+    return library
 
 
 def _page(spec: Spec, library: str) -> str:

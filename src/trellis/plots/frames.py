@@ -28,6 +28,7 @@ __all__ = [
     "require_columns",
     "show",
     "split_series",
+    "told_count",
     "told_matches",
 ]
 
@@ -164,15 +165,27 @@ def name_of(key: Key) -> str:
     return " · ".join(show(part) for part in key)
 
 
-def told_matches(counts: Sequence[int], left_out: bool) -> str:
-    """How many matches the panels of a picture have, in words; `left_out` if there are more series."""
+def told_matches(counts: Sequence[int], altogether: tuple[int, int] | None) -> str:
+    """How many matches the panels of a picture have, in words.
+
+    If series were left out, `altogether` says how many matches there are, and in how many series.
+    """
+    if altogether is not None:
+        total, hit = altogether
+        if not total:
+            return f"no matches, the first {len(counts)} series drawn"
+        text = f"{told_count(total)} in {hit:,} series"
+        return f"{text}, {'those without left out' if hit <= len(counts) else f'the {len(counts)} with the most drawn'}"
     count, hit = sum(counts), sum(1 for one in counts if one)
-    text = "no matches" if not count else "1 match" if count == 1 else f"{count:,} matches"
+    text = told_count(count)
     if count and len(counts) > 1:
         text += f" in {hit} of {len(counts)} series" if hit < len(counts) else f" in {hit} series"
-    if left_out:
-        text += ", the ones with the most matches" if count else f", the first {len(counts)} series"
     return text
+
+
+def told_count(matches: int) -> str:
+    """So many matches, in words."""
+    return "no matches" if not matches else "1 match" if matches == 1 else f"{matches:,} matches"
 
 
 def _collected(frame: SparkFrame) -> pd.DataFrame:

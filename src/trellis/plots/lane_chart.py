@@ -7,14 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from trellis.plots.chart import INK, Spec, domain, layout, show_x, whole, x_encoding
+from trellis.plots.chart import INK, PALE, Spec, domain, layout, no_matches, show_x, whole, x_encoding
 from trellis.plots.lane_panels import Chain, LanePanel, Mark
 
 __all__ = ["LaneLook", "lane_chart"]
 
 CHAINS = ("#0b4a9e", "#c8374a", "#f0a202", "#7700dd", "#5599dd", "#000000")
 """Of matches, in turn: blue, red, amber, violet, sky, black; colour-blind readers too tell them from each other."""
-PALE = "#c5ccd4"
 _SPREAD, _WIDEST = 0.66, 0.2
 """The part of a lane's height that its tracks share, and how far two of them are apart at most."""
 _LOW = 0.3
@@ -62,6 +61,9 @@ def lane_chart(panels: list[LanePanel], look: LaneLook) -> Spec:
     }
     size = (width, lane_height * (bottom + 0.5))
     views = [_panel(number, panel, x, y, size, lane_height, look) for number, panel in enumerate(panels)]
+    if not any(panel.chains for panel in panels):
+        for view in views:
+            view["layer"] += no_matches(*size)
     return whole(look.title, look.subtitle, views, columns)
 
 
@@ -115,7 +117,7 @@ def _panel(
             "encoding": {"x": x, "y": y, "tooltip": [{**kind, "title": "passed over"}, when]},
         },
         {
-            "mark": {"type": "line", "strokeWidth": 1.5, "strokeOpacity": 0.6, "clip": True},
+            "mark": {"type": "line", "strokeWidth": 1.5, "strokeJoin": "round", "strokeOpacity": 0.6, "clip": True},
             "encoding": {"x": x, "y": y, "detail": {"field": "match"}, "order": {"field": "order"}, "color": colour},
         },
         {

@@ -72,7 +72,9 @@ def draw_lanes(matches: Frame, events: Frame, wanted: LanePicture, limits: Limit
     if any(mark.lane == len(lanes) for panel in panels for mark in panel.pale):
         names.append(["other", "types"] if len(found) else ["events"])
     variables = [str(lane) for lane in lanes]
-    look = LaneLook(wanted.title, _summary(panels, left_out), x, temporal, names, variables)
+    look = LaneLook(
+        wanted.title, _summary(panels, _altogether(first, keys) if left_out else None), x, temporal, names, variables
+    )
     return lane_chart(panels, look)
 
 
@@ -112,9 +114,14 @@ def _chains(rows: pd.DataFrame) -> list[Chain]:
     return [Chain(numbered[match] or missing, tuple(events)) for match, events in marks.items()]
 
 
-def _summary(panels: list[LanePanel], left_out: bool) -> str:
+def _altogether(first: pd.DataFrame, keys: Sequence[str]) -> tuple[int, int]:
+    """How many matches there are, and in how many series."""
+    return len(first), len(split_series(first, keys))
+
+
+def _summary(panels: list[LanePanel], altogether: tuple[int, int] | None) -> str:
     """What the picture shows, in a sentence."""
-    text = told_matches([panel.matches for panel in panels], left_out)
+    text = told_matches([panel.matches for panel in panels], altogether)
     most = max((len(panel.chains) for panel in panels if len(panel.chains) < panel.matches), default=0)
     if most:
         text += f", the first {most:,}{' of each series' if len(panels) > 1 else ''} drawn"

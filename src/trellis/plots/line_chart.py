@@ -6,20 +6,40 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from trellis.plots.chart import ACCENT, CALM, LINE, Spec, domain, layout, show_x, whole, x_encoding
-from trellis.plots.frames import Floats, show
-from trellis.plots.panels import Band, Panel
+from trellis.plots.bands import LABEL_ROW, band_layers, inner_colours, placed_labels
+from trellis.plots.chart import (
+    ACCENT,
+    CALM,
+    LINE,
+    MUTED,
+    PALE,
+    Spec,
+    domain,
+    layout,
+    no_matches,
+    show_x,
+    whole,
+    x_encoding,
+)
+from trellis.plots.frames import show, told_count
+from trellis.plots.panels import Panel
+from trellis.plots.row_lanes import LANE, MOST_JOINED, lane_y
 
 __all__ = ["Look", "line_chart"]
 
 PALETTE = ("#c8374a", "#2a78a8", "#e0a030", "#4f9a6b", "#8a6aa8", "#d9773d", "#3aa6a6", "#b0567f", "#7a7f36", "#5466b0")
-INNER = ("#0b4a9e", "#f0a202", "#000000")
-"""Of inner stretches: blue, amber, black; colour-blind readers too tell them from each other and from `ACCENT`."""
+
+
+_NAME = 9
+"""How far above labels and lines the name of a panel stands."""
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """The words around the panels, and what they share. `entries` are the legend: the match, then its stretches."""
+    """The words around the panels, and what they share. `entries` are the legend: the match, then its stretches.
+
+    With `lanes`, heights are lanes with these names. With `own_x` each panel has a horizontal axis of its own.
+    """
 
     title: str | None
     subtitle: str
@@ -28,69 +48,112 @@ class Look:
     temporal: bool
     same_y: bool
     entries: tuple[str, ...] = ()
+    lanes: tuple[str, ...] = ()
+    own_x: bool = False
 
 
 def line_chart(panels: list[Panel], look: Look) -> Spec:
-    """The whole picture: the panels in one or two columns below the title."""
-    columns, width = layout(len(panels))
+    """The whole picture: the panels in one or more columns below the title."""
+    columns, width = layout(len(panels), look.own_x)
     height = 340 if len(panels) == 1 else 190 if columns == 1 else 150
-    y_scale: Spec = {"zero": False, "nice": True}
-    y_domain = domain([panel.y for panel in panels]) if look.same_y else None
-    if y_domain is not None:
-        y_scale["domain"] = y_domain
-    labels = list(dict.fromkeys(point.label for panel in panels for point in panel.points))
-    x = x_encoding(look.x_title, look.temporal, width, domain([panel.x for panel in panels]))
-    y: Spec = {
-        "field": "y",
-        "type": "quantitative",
-        "scale": y_scale,
-        "axis": {"title": look.y_title, "tickCount": max(4, height // 55)},
-    }
-    views = [_panel(number, panel, x, y, (width, height), labels, look) for number, panel in enumerate(panels)]
-    return whole(look.title, look.subtitle, views, columns)
+    if look.lanes:
+        height = max(60, LANE * len(look.lanes))
+    shared = domain([panel.x for panel in panels])
+    ends = [domain([panel.x]) if look.own_x else shared for panel in panels]
+    written = [
+        placed_labels(panel.bands, (end[0], end[1]), width) if end else {}
+        for panel, end in zip(panels, ends, strict=True)
+    ]
+    above = LABEL_ROW * max((label.row + 1 for labels in written for label in labels.values()), default=0)
+    none = not any(panel.bands for panel in panels)
+    y = lane_y(look.lanes) if look.lanes else _y(panels, look, height)
+    variables = list(dict.fromkeys(point.label for panel in panels for point in panel.points))
+    views = []
+    for number, (panel, end, labels) in enumerate(zip(panels, ends, written, strict=True)):
+        x = x_encoding(look.x_title, look.temporal, width, _with_room(end, width) if look.lanes else end)
+        if panel.note is not None and look.temporal:
+            x["axis"]["title"] = None  # the note says when
+        pixel = (end[1] - end[0]) / width if end else 1.0
+        layers = [
+            *band_layers(panel, labels, x, pixel),
+            *([_note_layer(panel, width, above)] if panel.name else []),
+            *_panel_layers(number, panel, x, y, variables, look),
+            *(no_matches(width, height) if none else []),
+        ]
+        title = {"text": panel.name, "anchor": "start", "frame": "group", "offset": -_NAME} if panel.name else None
+        views.append(
+            {"title": title, "width": width, "height": height, "data": {"values": _rows(panel, look)}, "layer": layers}
+        )
+    return whole(look.title, look.subtitle, views, columns, "apart" if look.own_x else "together")
 
 
-def _panel(number: int, panel: Panel, x: Spec, y: Spec, size: tuple[int, int], labels: list[str], look: Look) -> Spec:
-    """One series, from back to front: bands, line, matched and inner stretches, what the pointer finds, points."""
-    width, height = size
+def _y(panels: list[Panel], look: Look, height: int) -> Spec:
+    scale: Spec = {"zero": False, "nice": True}
+    ends = domain([panel.y for panel in panels]) if look.same_y else None
+    if ends is not None:
+        scale["domain"] = ends
+    axis = {"title": look.y_title, "tickCount": max(4, height // 55)}
+    return {"field": "y", "type": "quantitative", "scale": scale, "axis": axis}
+
+
+def _with_room(ends: list[float] | None, width: int) -> list[float] | None:
+    """So much beyond both ends that no mark is cut."""
+    room = 8 * ((ends[1] - ends[0]) / width or 1.0) if ends else 0.0
+    return [ends[0] - room, ends[1] + room] if ends else None
+
+
+def _note_layer(panel: Panel, width: int, above: int) -> Spec:
+    """What stands at the upper right of a panel, in line with its name; a space keeps all names at one height."""
+    text = told_count(len(panel.bands)) if panel.note is None else panel.note or " "
+    mark: Spec = {"type": "text", "align": "right", "baseline": "bottom", "fontSize": 10, "color": MUTED, "clip": False}
+    at: Spec = {"x": {"value": width}, "y": {"value": -_NAME - 3 - above}}
+    return {"data": {"values": [{}]}, "mark": mark, "encoding": {**at, "text": {"value": text}}}
+
+
+def _rows(panel: Panel, look: Look) -> list[Spec]:
+    """The points of the line; for each depth (the match, then its inner stretches) which stretch they are in."""
     rows: list[Spec] = [
         {"x": a, "y": None if b != b else b} for a, b in zip(panel.x.tolist(), panel.y.tolist(), strict=True)
     ]
     for row in rows:
-        row["when"], row["what"] = show_x(row["x"], look.temporal), show(row["y"])
-    colour = CALM if panel.points else ACCENT  # coloured points need a calm ground
-    colours = [colour, *_inner_colours(len(panel.inner))]
-    stretches: list[Spec] = []
-    for depth, (numbered, hue) in enumerate(zip([panel.stretch, *panel.inner], colours, strict=True)):
-        number_field, alone = ("s", "alone") if depth == 0 else (f"s{depth}", f"alone{depth}")
+        height = row["y"]
+        row["when"] = show_x(row["x"], look.temporal)
+        row["what"] = look.lanes[int(height)] if look.lanes and height is not None else show(height)
+    for depth, numbered in enumerate([panel.stretch, *panel.inner]):
+        number, alone = _fields(depth)
         seen = np.bincount(numbered[numbered >= 0], minlength=1)
         for row, s in zip(rows, numbered.tolist(), strict=True):
-            row[number_field], row[alone] = s, s >= 0 and bool(seen[s] == 1)
-        stretches += _stretch_layers((number_field, alone), x, y, hue, depth, look)
-    layers: list[Spec] = [
-        *_band_layers(panel, x, width, colour),
-        {
-            "name": f"zoom{number}",
-            "mark": {"type": "line", "color": LINE, "strokeWidth": 1.1, "clip": True},
-            "encoding": {"x": x, "y": y},
-        },
-        *stretches,
-        {
-            "mark": {"type": "circle", "size": 70, "opacity": 0, "clip": True},
-            "encoding": {
-                "x": x,
-                "y": y,
-                "tooltip": [
-                    {"field": "when", "type": "nominal", "title": look.x_title},
-                    {"field": "what", "type": "nominal", "title": look.y_title},
-                ],
-            },
-        },
+            row[number], row[alone] = s, s >= 0 and bool(seen[s] == 1)
+    return rows
+
+
+def _fields(depth: int) -> tuple[str, str]:
+    return ("s", "alone") if depth == 0 else (f"s{depth}", f"alone{depth}")
+
+
+def _panel_layers(number: int, panel: Panel, x: Spec, y: Spec, variables: list[str], look: Look) -> list[Spec]:
+    """One series, from back to front: line, matched and inner stretches, what the pointer finds, points."""
+    colours = [CALM if panel.points else ACCENT, *inner_colours(len(panel.inner))]
+    tooltip = [
+        {"field": "when", "type": "nominal", "title": look.x_title},
+        {"field": "what", "type": "nominal", "title": look.y_title},
+    ]
+    line: Spec = {"type": "line", "color": LINE, "strokeWidth": 1.1, "strokeJoin": "round", "clip": True}
+    pointed: Spec = {"type": "circle", "size": 70, "opacity": 0, "clip": True}
+    if look.lanes:
+        line |= {"color": PALE, "strokeWidth": 1.0, "opacity": 1 if len(panel.x) <= MOST_JOINED else 0}
+        pointed |= {"size": 26, "opacity": 1, "color": PALE}
+    found: Spec = {"mark": pointed, "encoding": {"x": x, "y": y, "tooltip": tooltip}}
+    stretches: list[Spec] = []
+    for depth, hue in enumerate(colours):
+        stretches += _stretch_layers(_fields(depth), x, y, hue, depth, look)
+    layers = [
+        {"name": f"zoom{number}", "mark": line, "encoding": {"x": x, "y": y}},
+        *([found, *stretches] if look.lanes else [*stretches, found]),
     ]
     if panel.points:
-        layers.append(_point_layer(panel, x, y, labels, look))
-    title = {"text": panel.name, "anchor": "start"} if panel.name else None
-    return {"title": title, "width": width, "height": height, "data": {"values": rows}, "layer": layers}
+        layers.append(_point_layer(panel, x, y, variables, look))
+    return layers
 
 
 def _stretch_layers(fields: tuple[str, str], x: Spec, y: Spec, colour: str, depth: int, look: Look) -> list[Spec]:
@@ -101,7 +164,7 @@ def _stretch_layers(fields: tuple[str, str], x: Spec, y: Spec, colour: str, dept
         encoding["color"] = {
             "datum": look.entries[depth],
             "type": "nominal",
-            "scale": {"domain": list(look.entries), "range": [ACCENT, *_inner_colours(len(look.entries) - 1)]},
+            "scale": {"domain": list(look.entries), "range": [ACCENT, *inner_colours(len(look.entries) - 1)]},
             "legend": {"title": None, "orient": "top", "labelLimit": 0, "symbolType": "stroke", "symbolStrokeWidth": 4},
         }
     return [
@@ -112,73 +175,36 @@ def _stretch_layers(fields: tuple[str, str], x: Spec, y: Spec, colour: str, dept
                 "color": colour,
                 "strokeWidth": 3.2 if depth else 1.9,
                 "strokeCap": "round",
+                "strokeJoin": "round",
                 "clip": True,
             },
             "encoding": encoding,
         },
         {
-            "transform": [{"filter": f"datum.{alone}"}],
-            "mark": {"type": "circle", "color": colour, "size": 40 if depth else 26, "opacity": 1, "clip": True},
+            # In lanes each row is a mark; a line shows single rows only where it would be too short to be seen.
+            "transform": [{"filter": f"datum.{number} >= 0" if look.lanes else f"datum.{alone}"}],
+            "mark": {
+                "type": "circle",
+                "color": colour,
+                "size": 40 if depth else 30 if look.lanes else 26,
+                "opacity": 1,
+                "clip": True,
+            },
             "encoding": {"x": x, "y": y},
         },
     ]
 
 
-def _inner_colours(count: int) -> list[str]:
-    return [INNER[number % len(INNER)] for number in range(count)]
-
-
-def _band_layers(panel: Panel, x: Spec, width: int, colour: str) -> list[Spec]:
-    if not panel.bands:
-        return []
-    told = list(panel.bands[0].tooltip)
-    written = _readable(panel.bands, panel.x, width)
-    rows = [
-        {
-            "x": band.start,
-            "x2": band.end,
-            "middle": (band.start + band.end) / 2,
-            "label": band.label if place in written else "",
-            **{f"t{number}": band.tooltip[name] for number, name in enumerate(told)},
-        }
-        for place, band in enumerate(panel.bands)
-    ]
-    kinds = [(rows, colour, 0.13, 0.22)]
-    for number, hue in enumerate(_inner_colours(len(panel.inner))):
-        spans = [(row, band.inner[number]) for row, band in zip(rows, panel.bands, strict=True)]
-        kinds.append(([{**row, "x": span[0], "x2": span[1]} for row, span in spans if span], hue, 0.2, 0.0))
-    tooltip = [{"field": f"t{number}", "type": "nominal", "title": name} for number, name in enumerate(told)]
-    layers: list[Spec] = [
-        {
-            "data": {"values": values},
-            "mark": {
-                "type": "rect",
-                "color": hue,
-                "fillOpacity": fill,
-                "stroke": hue,
-                "strokeOpacity": border,
-                "strokeWidth": 0.8,
-                "clip": True,
-            },
-            "encoding": {"x": x, "x2": {"field": "x2"}, "tooltip": tooltip},
-        }
-        for values, hue, fill, border in kinds
-    ]
-    if written:
-        layers.append(
-            {
-                "data": {"values": [row for row in rows if row["label"]]},
-                "mark": {"type": "text", "color": colour, "fontSize": 10, "baseline": "bottom", "clip": False},
-                "encoding": {"x": {**x, "field": "middle"}, "y": {"value": -2}, "text": {"field": "label"}},
-            }
-        )
-    return layers
-
-
 def _point_layer(panel: Panel, x: Spec, y: Spec, labels: list[str], look: Look) -> Spec:
     colours = [PALETTE[number % len(PALETTE)] for number in range(len(labels))]
     rows = [
-        {"x": p.x, "y": p.y, "label": p.label, "when": show_x(p.x, look.temporal), "what": show(p.y)}
+        {
+            "x": p.x,
+            "y": p.y,
+            "label": p.label,
+            "when": show_x(p.x, look.temporal),
+            "what": look.lanes[int(p.y)] if look.lanes else show(p.y),
+        }
         for p in panel.points
         if p.y == p.y
     ]
@@ -201,17 +227,3 @@ def _point_layer(panel: Panel, x: Spec, y: Spec, labels: list[str], look: Look) 
             ],
         },
     }
-
-
-def _readable(bands: list[Band], x: Floats, width: int) -> set[int]:
-    """Which labels can be written side by side: the widest bands first, each label that touches none before it."""
-    chosen: dict[int, tuple[float, float]] = {}
-    scale = width / ((x[-1] - x[0]) or 1.0)
-    for place in sorted(range(len(bands)), key=lambda place: bands[place].start - bands[place].end):
-        band = bands[place]
-        half = 2.8 * len(band.label) + 1
-        middle = ((band.start + band.end) / 2 - x[0]) * scale
-        taken = any(middle - half < right and left < middle + half for left, right in chosen.values())
-        if band.label and not taken:
-            chosen[place] = (middle - half, middle + half)
-    return set(chosen)

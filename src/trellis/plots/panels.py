@@ -42,6 +42,8 @@ class Point:
 class Panel:
     """One series, ready to draw.
 
+    A `note` stands beside the name, by default how many matches there are.
+
     `stretch` numbers the matched stretches of the line; -1 is outside. `inner` does so for each kind of inner stretch.
     """
 
@@ -53,10 +55,16 @@ class Panel:
     points: list[Point] = field(default_factory=list)
     rows: int = 0
     inner: tuple[Positions, ...] = ()
+    note: str | None = None
 
 
-def panel(name: str, x: Floats, y: Floats, bands: list[Band], points: list[Point], max_points: int) -> Panel:
-    """Sort, thin, and mark what matched. Bands that lie wholly outside the line are left out."""
+def panel(
+    name: str, x: Floats, y: Floats, bands: list[Band], points: list[Point], max_points: int, lanes: bool = False
+) -> Panel:
+    """Sort, thin, and mark what matched. Bands that lie wholly outside the line are left out.
+
+    With `lanes` the heights are those of lanes, and each is thinned by itself.
+    """
     known = ~np.isnan(x)
     order = np.argsort(x[known], kind="stable")
     x, y = x[known][order], y[known][order]
@@ -70,7 +78,7 @@ def panel(name: str, x: Floats, y: Floats, bands: list[Band], points: list[Point
     inside = stretch >= 0
     if inside.sum() > 4 * max_points:  # matched nearly everywhere: keep only the borders of the stretches whole
         inside &= np.any([_borders(numbered) for numbered in [stretch, *inner]], axis=0)
-    kept = thin(x, y, max_points, keep=inside)
+    kept = (_thin_lanes if lanes else thin)(x, y, max_points, keep=inside)
     inner_kept = tuple(numbered[kept] for numbered in inner)
     return Panel(name, x[kept], y[kept], stretch[kept], bands, points, rows=len(x), inner=inner_kept)
 
@@ -93,6 +101,16 @@ def thin(x: Floats, y: Floats, max_points: int, keep: np.ndarray[Any, np.dtype[n
     if keep is not None:
         chosen.append(np.flatnonzero(keep))
     return np.unique(np.concatenate(chosen)).astype(np.int64)
+
+
+def _thin_lanes(x: Floats, y: Floats, max_points: int, keep: np.ndarray[Any, np.dtype[np.bool_]]) -> Positions:
+    """As `thin`, of rows in lanes: of those of one lane and one stretch of the axis the first stays."""
+    if len(x) <= max_points:
+        return np.arange(len(x), dtype=np.int64)
+    buckets = max(1, max_points // max(1, len(np.unique(y[~np.isnan(y)]))))
+    width = (x[-1] - x[0]) / buckets or 1.0
+    _, first = np.unique(np.stack([((x - x[0]) / width).astype(np.int64), y]), axis=1, return_index=True)
+    return np.unique(np.concatenate([first, np.flatnonzero(keep)])).astype(np.int64)
 
 
 def _edges(positions: Positions, bucket: Positions) -> Positions:

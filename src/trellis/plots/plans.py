@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 
-from trellis.plots.files import check_target, write
+from trellis.plots.picture import Picture, drawn
 from trellis.plots.plan_chart import draw_plan
 from trellis.plots.plan_graph import PlanGraph
 
 __all__ = ["plot_plan"]
 
 
-def plot_plan(plan: PlanGraph, path: str | os.PathLike[str] = "plan.html", *, title: str = "Shared plan") -> Path:
+def plot_plan(plan: PlanGraph, path: str | os.PathLike[str] | None = None, *, title: str = "Shared plan") -> Picture:
     """Draw the plan by which many patterns are found together.
 
     Types of events are at the bottom, patterns on top. A circle is a sub-pattern, joined to those that it is made of.
@@ -27,15 +26,15 @@ def plot_plan(plan: PlanGraph, path: str | os.PathLike[str] = "plan.html", *, ti
     ----------
     plan : PlanGraph
         The nodes and edges of the plan.
-    path : str or path
+    path : str or path, optional
         The file to write. Its suffix says what: `.html`, `.png`, `.svg`, or `.json` for the Vega-Lite specification.
     title : str
         The heading. Below it stands how many nodes and patterns there are.
 
     Returns
     -------
-    Path
-        The file that was written.
+    Picture
+        Notebooks draw it; `.save(path)` writes it to a file, and `.path` is the file that was written.
 
     Raises
     ------
@@ -55,8 +54,7 @@ def plot_plan(plan: PlanGraph, path: str | os.PathLike[str] = "plan.html", *, ti
     ...     PlanNode("#3 SEQ(Sell, Buy)", "SEQ(Sell a, Buy b) WITHIN 10", ("down",), ("down",), 54.0),
     ... )
     >>> plan = PlanGraph(nodes, ((0, 2), (1, 2), (1, 3), (0, 3)))
-    >>> plot_plan(plan, "plan.svg").name
-    'plan.svg'
+    >>> print(plot_plan(plan, "plan.svg"))
+    plan.svg
     """
-    target = check_target(path)
-    return write(draw_plan(plan, title), target)
+    return drawn(lambda: draw_plan(plan, title), path)
