@@ -44,8 +44,9 @@ def match_stream(plan: Plan, frame: DataFrame, session: Session, task: MatchTask
     """The outputs of the search, a row for each row of the result."""
     spec = plan.stream
     assert spec is not None
-    # Processors import pandas, which takes a while.
-    from trellis.spark.bucket_processor import COUNTS, FOUND, BucketProcessor
+    # They import pandas, which takes a while.
+    from trellis.spark.bucket_processor import BucketProcessor
+    from trellis.spark.bucket_steps import COUNTS, FOUND
 
     _check_store(session)
     names = [name for name, _ in spec.columns]
