@@ -10,22 +10,24 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-PAGES = tuple(ROOT / "docs" / name for name in ("events.md", "workloads.md"))
+PICTURE = re.compile(r"!\[[^\]]*\]\(([^)]+\.svg)\)")
 
 if __name__ == "__main__":
     sys.path.insert(0, str(ROOT / "tests"))
     from pyspark.sql import SparkSession
 
-    from doc_pages import run_page
+    from doc_pages import blocks, run_page
 
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     spark = SparkSession.builder.master("local[2]").config("spark.sql.session.timeZone", "UTC").getOrCreate()
-    for page in PAGES:
+    for page in sorted((ROOT / "docs").rglob("*.md")):
         text = page.read_text(encoding="utf-8")
+        if not PICTURE.search(text) or not blocks(text):
+            continue
         with tempfile.TemporaryDirectory() as folder:
             os.chdir(folder)
             run_page(page.name, text, {"__name__": "__main__", "spark": spark})
-            for name in re.findall(r"!\[[^\]]*\]\(([^)]+\.svg)\)", text):
+            for name in PICTURE.findall(text):
                 if Path(name).exists():
                     (page.parent / name).parent.mkdir(exist_ok=True)
                     shutil.copy(name, page.parent / name)
