@@ -32,9 +32,10 @@ MAY_USE: dict[str, set[str]] = {
     "planned_workload": {"algebra", "errors", "execution", "planned", "planning", "segment_functions", "spark"},
     "statements": {"algebra", "errors", "languages", "planned", "planning", "spark"},
     "stage_counts": {"algebra", "analysis", "errors", "planned", "planning", "spark"},
+    "reasons": {"algebra", "analysis", "errors", "execution", "planning", "segment_functions", "spark"},
     "api": {
         *("errors", "execution.warmup", "java", "languages", "planned", "planned_workload", "planning"),
-        *("plots.plan_graph", "spark", "stage_counts", "statements"),
+        *("plots.plan_graph", "reasons", "spark", "stage_counts", "statements"),
     },
     "streams": {"spark"},
     "studio": {
@@ -65,6 +66,7 @@ MAY_USE_LIBRARY: dict[str, set[str]] = {
             "planned",
             "planned_workload",
             "plots",
+            "reasons",
             "stage_counts",
             "spark",
             "statements",

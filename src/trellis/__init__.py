@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         sase,
         sql,
         sqlts,
+        why,
         workload,
     )
     from trellis.execution.warmup import warmup
@@ -48,6 +49,7 @@ __all__ = [
     "stream_progress",
     "warmup",
     "watch",
+    "why",
     "workload",
 ]
 
@@ -70,6 +72,7 @@ _HOMES = {
     "stream_progress": "trellis.streams",
     "warmup": "trellis.execution.warmup",
     "watch": "trellis.streams",
+    "why": "trellis.api",
     "workload": "trellis.api",
 }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from trellis.api.events import EventPattern, decompress, event_pattern, progress, sase
 from trellis.api.rows import RowPattern, pattern
 from trellis.api.statements import explain, sql, sqlts
+from trellis.api.why import why
 from trellis.api.workloads import Workload, match_all, workload
 
 __all__ = [
@@ -20,5 +21,6 @@ __all__ = [
     "sase",
     "sql",
     "sqlts",
+    "why",
     "workload",
 ]

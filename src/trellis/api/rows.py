@@ -10,6 +10,8 @@ from trellis.api.session import Args
 from trellis.languages.builder import Keys, QueryBuilder, build
 from trellis.planned import errors_about, explain_all, plan_on, warm
 from trellis.planning.hints import Hints
+from trellis.reasons.ask import why_on
+from trellis.reasons.report import Why
 from trellis.spark.session import Session
 from trellis.spark.worker_python import require_worker_python
 
@@ -57,6 +59,30 @@ class RowPattern(QueryBuilder):
             planned = plan_on(query, frame, Session(frame.sparkSession), Hints.of(hints), counted=analyze)
             result = planned.run() if analyze else None
         return explain_all([planned], result)
+
+    def why(
+        self,
+        frame: DataFrame,
+        partition_by: Keys = None,
+        order_by: Keys = None,
+        hints: Args | None = None,
+        sample: int | None = None,
+        nearest: int = 3,
+    ) -> Why:
+        """Say why the pattern is not found in a DataFrame, or what fails beside what is found; as `trellis.why`.
+
+        Examples
+        --------
+        >>> import trellis as tr
+        >>> clicks = spark.createDataFrame([(1, "cart"), (2, "purchase")], "at int, type string")
+        >>> bought = tr.pattern("C P").define(C="type = 'cart'", P="type = 'Purchase'")
+        >>> [(step.text, step.count) for step in bought.why(clicks, order_by="at").funnel]
+        [('C', 1), ('P', 0)]
+        """
+        query = self.query(partition_by, order_by)
+        with errors_about(self.text(partition_by, order_by)), warm(query):
+            session = Session(frame.sparkSession)
+            return why_on(query, frame, session, Hints.of(hints), sample=sample, nearest=nearest)
 
 
 def pattern(text: str) -> RowPattern:

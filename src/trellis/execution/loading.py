@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from trellis.algebra.automaton import AggregateSpec, AutomatonScan, MatchScan, Sets, WithinSpec
+from trellis.algebra.automaton import AggregateSpec, AutomatonScan, MatchScan, Merge, Sets, WithinSpec
 from trellis.algebra.place import Place
 from trellis.algebra.scan import SliceSpec, SlotSource
 from trellis.execution.chunks import Chunk
@@ -25,6 +25,7 @@ __all__ = [
     "load_automaton",
     "load_edges",
     "load_member",
+    "load_merges",
     "load_merging",
     "load_places",
     "load_slots",
@@ -252,16 +253,21 @@ def load_member(sets: Sets, variables: tuple[str, ...]) -> Bools:
 
 def load_merging(plan: AutomatonScan) -> Merging:
     """When search states are the same, as arrays."""
-    registers = [(r.kind, r.number, r.depth) for merge in plan.merges for r in merge.registers]
-    ends = np.cumsum([len(merge.registers) for merge in plan.merges])
-    begins = ends - [len(merge.registers) for merge in plan.merges]
+    return load_merges(plan.merges, plan.key_width, plan.aggregates)
+
+
+def load_merges(merges: tuple[Merge, ...], width: int, aggregates: tuple[AggregateSpec, ...]) -> Merging:
+    """The same for the instructions of another automaton."""
+    registers = [(r.kind, r.number, r.depth) for merge in merges for r in merge.registers]
+    ends = np.cumsum([len(merge.registers) for merge in merges])
+    begins = ends - [len(merge.registers) for merge in merges]
     return Merging(
-        _shorts([merge.kind for merge in plan.merges]),
+        _shorts([merge.kind for merge in merges]),
         begins.astype(np.int32),
         ends.astype(np.int32),
         np.array(registers, np.int32).reshape(len(registers), 3),
-        plan.key_width,
-        np.array([spec.kind >= o.SUM_WIDE for spec in plan.aggregates], np.bool_),
+        width,
+        np.array([spec.kind >= o.SUM_WIDE for spec in aggregates], np.bool_),
     )
 
 

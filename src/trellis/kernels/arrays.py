@@ -19,6 +19,7 @@ __all__ = [
     "Bytes",
     "Conditions",
     "Edges",
+    "Elements",
     "Floats",
     "Ints",
     "Matched",
@@ -81,6 +82,20 @@ class Conditions(NamedTuple):
     begin: Ints
     end: Ints
     bits: Bools
+
+
+class Elements(NamedTuple):
+    """Places of a pattern that take rows. An automaton of elements has their numbers where others have variables.
+
+    An element takes rows of a `variable`, which must pass `tests[begin:end]`: numbers of conditions, in this order.
+    `missing` says for each instruction how many rows a match needs at least from there on.
+    """
+
+    variable: Shorts
+    begin: Ints
+    end: Ints
+    tests: Shorts
+    missing: Shorts
 
 
 class Program(NamedTuple):

@@ -150,3 +150,6 @@ NOTHING, ALL_MATCHES, COUNTS, GRAPHS = range(4)
 ) = range(20)
 # What the search for events comes back for.
 FINISHED, MORE_RUNS, MORE_CELLS, MORE_MATCHES, FULL = range(5)
+
+# What is known of partial matches from a row: nothing yet, no match, a match, or too many ways to follow.
+REACHES_UNASKED, REACHES_NONE, REACHES_MATCH, REACHES_UNKNOWN = range(4)

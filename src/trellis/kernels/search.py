@@ -46,7 +46,16 @@ from trellis.kernels.compile import inlined, inner
 from trellis.kernels.expressions import evaluate
 from trellis.kernels.tracking import add_row, compute_arguments, cut_rows
 
-__all__ = ["backtrack", "fill_ends", "fill_unsure", "follow_ends", "has_closed", "read_trail"]
+__all__ = [
+    "backtrack",
+    "fill_ends",
+    "fill_unsure",
+    "fits_window",
+    "follow_ends",
+    "has_closed",
+    "read_trail",
+    "was_entered",
+]
 
 _NEVER = np.int32(2**31 - 1)
 
@@ -215,10 +224,10 @@ def backtrack(
                 if (
                     tail < 0
                     and at + edges.ahead[variable] >= high
-                    and (_fits(at, start, within) if at < high else not has_closed(start, within, edges))
+                    and (fits_window(at, start, within) if at < high else not has_closed(start, within, edges))
                 ):
                     return o.UNDECIDED
-                if at < high and _fits(at, start, within):
+                if at < high and fits_window(at, start, within):
                     how = conditions.kind[variable]
                     alive = how == o.ALWAYS or (how == o.BIT and conditions.bits[conditions.bit[variable], row])
                     if track.active and at == row and (alive or how == o.PROGRAM):
@@ -302,7 +311,8 @@ def has_closed(start: int, within: Within, edges: Edges) -> bool:
 
 
 @inlined
-def _fits(row: int, start: int, within: Within) -> bool:
+def fits_window(row: int, start: int, within: Within) -> bool:
+    """Whether WITHIN allows a row in a match from a start."""
     if not within.active:
         return True
     return bool(within.known[row] and within.known[start] and within.key[row] <= within.deadline[start])
@@ -334,6 +344,16 @@ def _failed_before(
         return False
     # Between two splits a search cannot branch, so marks at splits alone bound it.
     if kind == o.CONSUME:
+        return False
+    return _remembered(pc, row, start, merging, within, track, work)
+
+
+@inlined
+def was_entered(
+    pc: int | np.int64, row: int, start: int, merging: Merging, within: Within, track: Track, work: Work
+) -> bool:
+    """As `_failed_before`, for a search that looks for nothing: what every start asks is remembered by key."""
+    if merging.kind[pc] == o.NEVER:
         return False
     return _remembered(pc, row, start, merging, within, track, work)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from trellis.algebra.bound import BoundQuery
 from trellis.algebra.pattern import is_possessive, with_counts
 from trellis.algebra.plan import Plan
 from trellis.algebra.query import Query, Selection, VariableKind, Wanted
@@ -24,7 +25,7 @@ from trellis.planning.rules import REWRITE_ROWS
 from trellis.planning.segments.plan import plan_segments
 from trellis.planning.streams import hints_for_streams, plan_stream
 
-__all__ = ["plan_query"]
+__all__ = ["bind_rows", "plan_query"]
 
 
 def plan_query(query: Query, source: Source, hints: Hints) -> Plan:
@@ -42,20 +43,27 @@ def _plan(query: Query, source: Source, hints: Hints) -> Plan:
         check_events(query, source)
         bound, tests = bind_events(settle_functions(query, source), source)
         return plan_events(mark_registered(bound, source), tests, source, hints, rules)
-    query = replace(query, pattern=with_counts(query.pattern, source.parameters))
-    query = settle_functions(query, source, segment_functions(source))
-    query = _rewritten(query, source, hints, rules)
-    _check_search(query)
-    bound = mark_registered(bind_query(query, source), source)
-    match query.kind:
+    bound = bind_rows(query, source, hints, rules)
+    match bound.query.kind:
         case VariableKind.ROW:
-            bound = replace(bound, query=replace(query, within=spell_width(query.within)))
             return plan_rows(bound, source, hints, rules)
         case VariableKind.SEGMENT:
             return plan_segments(bound, source, hints, rules)
         case VariableKind.EVENT:
             raise AssertionError("events are planned above")
-    assert_never(query.kind)
+    assert_never(bound.query.kind)
+
+
+def bind_rows(query: Query, source: Source, hints: Hints, rules: Firing) -> BoundQuery:
+    """A query of rows or segments, rewritten and bound: which of the two it is then, its kind says."""
+    query = replace(query, pattern=with_counts(query.pattern, source.parameters))
+    query = settle_functions(query, source, segment_functions(source))
+    query = _rewritten(query, source, hints, rules)
+    _check_search(query)
+    bound = mark_registered(bind_query(query, source), source)
+    if query.kind is VariableKind.ROW:
+        bound = replace(bound, query=replace(query, within=spell_width(query.within)))
+    return bound
 
 
 def _rewritten(query: Query, source: Source, hints: Hints, rules: Firing) -> Query:

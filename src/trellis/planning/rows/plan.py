@@ -50,7 +50,7 @@ from trellis.planning.rules import (
     SKIP_SEARCH,
 )
 
-__all__ = ["plan_rows"]
+__all__ = ["RowPlanner", "plan_rows"]
 
 # A table of search states beats backtracking while it is small: instructions, and instructions x rows of a series.
 _TABLE_INSTRUCTIONS = 64
@@ -68,7 +68,7 @@ def plan_rows(bound: BoundQuery, source: Source, hints: Hints, rules: Firing) ->
     fixed = rules.apply(DROP_REDUNDANT, fixed, tests, columns, safety) or fixed
     instructions = compile_pattern(bound.query.pattern, bound.variables)
     keys = bind_keys(bound, columns)
-    engine = _Rows(fixed, bound, keys, instructions, tests, safety, source, hints, rules)
+    engine = RowPlanner(fixed, bound, keys, instructions, tests, safety, source, hints, rules)
     before = engine.before(columns)
     fired = len(rules.fired)
     plan = engine.plan(columns, before)
@@ -93,8 +93,11 @@ class _Automaton:
 
 
 @dataclass(frozen=True, slots=True)
-class _Rows:
-    """A query, and what was decided about it before its columns are; `written` says what its variables demand."""
+class RowPlanner:
+    """A query, and what was decided about it before its columns are; `written` says what its variables demand.
+
+    Ties are broken as for `ordering`, if that is another query.
+    """
 
     bound: BoundQuery
     written: BoundQuery
@@ -105,6 +108,7 @@ class _Rows:
     source: Source
     hints: Hints
     rules: Firing
+    ordering: BoundQuery | None = None
 
     def before(self, columns: Columns) -> BeforeMatch:
         """What happens to the rows before they come to the matcher."""
@@ -128,14 +132,24 @@ class _Rows:
         )
         return plan_before_match(wanting, self.source, self.hints, self.rules)
 
-    def plan(self, columns: Columns, before: BeforeMatch, neighbours: Neighbours | None = None) -> Plan:
-        """The plan; with `neighbours`, values of other rows are columns."""
-        bound, rules = self.bound, self.rules
+    def conditions(self, columns: Columns, neighbours: Neighbours | None = None) -> RowConditions:
+        """How each condition is tested."""
         settle = None if neighbours is None else neighbours.by_slot
         source = self.source
-        conditions = plan_conditions(
-            bound, columns, rules, lenient=source.lenient, constant=source.constant, settle=settle
+        return plan_conditions(
+            self.bound, columns, self.rules, lenient=source.lenient, constant=source.constant, settle=settle
         )
+
+    def plan(
+        self,
+        columns: Columns,
+        before: BeforeMatch,
+        neighbours: Neighbours | None = None,
+        conditions: RowConditions | None = None,
+    ) -> Plan:
+        """The plan; with `neighbours`, values of other rows are columns. `conditions` may be known already."""
+        bound, rules = self.bound, self.rules
+        conditions = self.conditions(columns, neighbours) if conditions is None else conditions
         measures = RowMeasures(columns, SlotTable(bound.variables), lenient=self.source.lenient)
         listed = bound.measures
         if neighbours is not None:
@@ -186,7 +200,10 @@ class _Rows:
             )
 
         pairs = _pairs(bound, self.keys, conditions, columns)
-        draft = Draft(bound, columns, self.keys, before, measures.outputs, finished, pairs, neighbours, grouped)
+        ordering = self.ordering
+        draft = Draft(
+            bound, columns, self.keys, before, measures.outputs, finished, pairs, neighbours, grouped, ordering
+        )
         return draft.plan(scan, tuple(rules.fired))
 
     def _automaton(self, pattern: Pattern, columns: Columns, conditions: RowConditions) -> _Automaton:

@@ -1,0 +1,1 @@
+"""Why nothing matched: the plan of a search that follows every partial match."""

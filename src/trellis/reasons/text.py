@@ -1,0 +1,145 @@
+"""The report as text: the first screen says what to look at."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from trellis.reasons.report import End, Miss, Variable, Why
+
+__all__ = ["end_text", "report_text"]
+
+_WIDTH = 110
+_BAR = 24
+_MOST_VARIABLES = 8
+_MOST_STEPS = 8
+_MOST_ENDS = 5
+_MOST_LINES_OF_MISSES = 12
+
+
+def report_text(why: Why) -> str:
+    """All of the report in forty lines; longer lists are cut, and say so."""
+    lines = [_head(why)]
+    lines += [f"  * {finding}" for finding in why.findings]
+    lines += [f"  ({note})" for note in why.notes]
+    if why.variables and why.rows:
+        lines += ["", "Rows that satisfy the condition of a variable alone", *_variables(why.variables)]
+    if why.funnel and why.starts:
+        lines += ["", f"How far partial matches come from {_rows(why.starts)} as starts", *_funnel(why)]
+    if why.ends:
+        lines += ["", "What ended those without a match, where they were nearest to one", *_ends(why)]
+    misses = _misses(why)
+    if misses:
+        lines += ["", "Nearest misses" if len(why.nearest) > 1 else "Nearest miss", *misses]
+    return "\n".join(lines)
+
+
+def _head(why: Why) -> str:
+    matches = "An unknown number of matches" if why.matches is None else _plural(why.matches, "match", "matches")
+    where = "" if why.partitions <= 1 else f" in {why.partitions:,} partitions"
+    sample = "" if why.rows == why.total else f" (a sample: there are {why.total:,})"
+    return _cut(f"{matches} of ({why.pattern}) in {_rows(why.rows)}{where}{sample}")
+
+
+def _variables(variables: tuple[Variable, ...]) -> list[str]:
+    width = max(len(variable.name) for variable in variables)
+    lines = []
+    budget = _MOST_VARIABLES
+    for at, variable in enumerate(variables):
+        parts = variable.parts if variable.rows == 0 or variable.looks_at_match else ()
+        if budget <= 0:
+            lines.append(f"  ... and {len(variables) - at} more")
+            break
+        mark = "   <- no row" if variable.rows == 0 else ""
+        condition = variable.condition or "always true"
+        if len(parts) <= 1:
+            lines.append(_cut(f"  {variable.name:{width}} {variable.rows:>13,}  {condition}{mark}"))
+            budget -= 1
+            continue
+        for number, part in enumerate(parts):
+            name = variable.name if number == 0 else ""
+            count = "?" if part.rows is None else f"{part.rows:,}"
+            joined = "and " if number else ""
+            told = "   <- looks at the match" if part.rows is None else "   <- no row" if part.rows == 0 else ""
+            lines.append(_cut(f"  {name:{width}} {count:>13}  {joined}{part.text}{told}"))
+            budget -= 1
+    return lines
+
+
+def _funnel(why: Why) -> list[str]:
+    steps = [(step.text, step.count) for step in why.funnel]
+    gap = len(steps) - _MOST_STEPS
+    cut = [*steps[: _MOST_STEPS // 2], *steps[-(_MOST_STEPS // 2) :]] if gap > 0 else steps
+    width = max(len(text) for text, _ in [*cut, ("a match", 0)])
+    lines = []
+    for number, (text, count) in enumerate([*cut, ("a match", why.matched)]):
+        if gap > 0 and number == _MOST_STEPS // 2:
+            lines.append(f"  ... {_plural(gap, 'place', 'places')} between")
+        bar = "#" * round(_BAR * count / why.starts)
+        bar = bar or ("." if count else "")
+        mark = "<- none" if count == 0 else ""
+        lines.append(f"  {text:{width}} {count:>13,}  {count / why.starts:>6.1%}  {bar or mark}")
+    return lines
+
+
+def _ends(why: Why) -> list[str]:
+    lines = [_cut(f"  {end.count:>13,}  {end_text(end)}") for end in why.ends[:_MOST_ENDS]]
+    rest = why.ends[_MOST_ENDS:]
+    if rest:
+        lines.append(f"  {sum(end.count for end in rest):>13,}  for {len(rest)} other reasons")
+    if why.within:
+        told = "would have gone on" if why.cut else "would have gone on, so it is not WITHIN"
+        lines.append(f"  {why.cut:>13,}  of all these {told}, had WITHIN {why.within} not ended them")
+    return lines
+
+
+def end_text(end: End) -> str:
+    """What ended partial matches, in a few words."""
+    match end.reason:
+        case "condition":
+            return f"{end.element}: not {end.text}" if " " not in end.text else f"{end.element}: not ({end.text})"
+        case "within":
+            return f"{end.element}: the row lies beyond WITHIN"
+        case "rows":
+            return f"{end.element}: there is no more row"
+        case _:
+            return end.text
+
+
+def _misses(why: Why) -> list[str]:
+    lines: list[str] = []
+    for number, miss in enumerate(why.nearest):
+        told = _miss(number + 1, miss, why.columns)
+        if lines and len(lines) + len(told) > _MOST_LINES_OF_MISSES:
+            break
+        lines += told
+    return lines
+
+
+def _miss(number: int, miss: Miss, columns: tuple[str, ...]) -> list[str]:
+    keys = "".join(f"{name} = {value}, " for name, value in miss.keys)
+    first = miss.rows[0].number if miss.rows else 0
+    short = f"{_plural(miss.missing, 'row', 'rows')} short"
+    lines = [_cut(f"  {number}. {keys}from row {first}, {short}: {end_text(miss.end)}")]
+    names = ["row", *columns, ""]
+    cells = [[f"{row.number:,}", *row.values, row.element or f"not {miss.end.element}"] for row in miss.rows]
+    widths = [max(len(line[at]) for line in [names, *cells]) for at in range(len(names))]
+    for at, line in enumerate([names, *cells]):
+        if miss.gap and at == 4:
+            lines.append(f"     ... {_plural(miss.gap, 'row', 'rows')} between")
+        right = "  ".join(f"{cell:>{size}}" for cell, size in zip(line[:-1], widths, strict=False))
+        lines.append(_cut(f"     {right}  {line[-1]}".rstrip()))
+    return lines
+
+
+def _rows(count: int) -> str:
+    return _plural(count, "row", "rows")
+
+
+def _plural(count: int, one: str, many: str) -> str:
+    return f"{count:,} {one if count == 1 else many}"
+
+
+def _cut(line: str) -> str:
+    line = " ".join(line.split("\n"))
+    return line if len(line) <= _WIDTH else f"{line[: _WIDTH - 1]}…"

@@ -1,0 +1,73 @@
+"""Why nothing matched, on Spark: statements, patterns, samples, and what is refused."""
+
+from __future__ import annotations
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+
+import trellis as tr
+from trellis.errors import BindingError, UnsupportedError
+
+pytestmark = pytest.mark.spark
+
+BOUGHT = "PARTITION BY user ORDER BY at PATTERN (C Z* P) DEFINE C AS type = 'cart', P AS type = 'Purchase'"
+
+
+@pytest.fixture(scope="module")
+def clicks(spark: SparkSession) -> DataFrame:
+    types = ["look", "cart", "look", "purchase"]
+    rows = [(user, at, type_) for user in (1, 2, 3) for at, type_ in enumerate(types)]
+    return spark.createDataFrame(rows, "user int, at int, type string")
+
+
+def test_a_statement(clicks: DataFrame) -> None:
+    report = tr.why(f"SELECT * FROM {{clicks}} MATCH_RECOGNIZE ({BOUGHT})", clicks=clicks)
+    assert (report.matches, report.rows, report.partitions, report.starts) == (0, 12, 3, 12)
+    assert [(one.name, one.rows) for one in report.variables] == [("C", 3), ("Z", 12), ("P", 0)]
+    assert [(step.text, step.count) for step in report.funnel] == [("C", 3), ("Z*", 3), ("P", 0)]
+    assert [(end.element, end.text, end.count) for end in report.ends] == [
+        ("C", "type = 'cart'", 9),
+        ("P", "type = 'Purchase'", 3),
+    ]
+    assert [(miss.missing, [row.element for row in miss.rows]) for miss in report.nearest] == [(1, ["C", "Z*", ""])] * 3
+    assert report.columns == ("at", "type")
+    assert report.nearest[0].rows[-1].values == ("3", "purchase")
+
+
+def test_of_several_clauses_the_first_that_finds_nothing(clicks: DataFrame) -> None:
+    text = f"""
+        WITH carts AS (SELECT * FROM {{clicks}} MATCH_RECOGNIZE (
+            PARTITION BY user ORDER BY at ALL ROWS PER MATCH PATTERN (C) DEFINE C AS type = 'cart'))
+        SELECT * FROM carts MATCH_RECOGNIZE ({BOUGHT})"""
+    report = tr.why(text, clicks=clicks)
+    assert (report.rows, report.pattern) == (3, "C Z* P")
+
+
+def test_a_pattern_in_a_sample(clicks: DataFrame) -> None:
+    found = tr.pattern("C Z* P").define(C="type = 'cart'", P="type = 'purchase'").within("2")
+    report = found.why(clicks, partition_by="user", order_by="at", sample=8, nearest=0)
+    assert (report.matches, report.rows, report.total, report.nearest) == (2, 8, 12, ())
+    assert str(report).startswith("2 matches of (C Z* P) in 8 rows in 2 partitions (a sample: there are 12)")
+
+
+def test_no_rows(clicks: DataFrame) -> None:
+    report = tr.pattern("C P").define(C="type = 'cart'").why(clicks.where("false"), order_by="at")
+    assert (report.rows, report.matches, report.starts) == (0, 0, 0)
+    assert str(report) == "0 matches of (C P) in 0 rows"
+
+
+def test_numbers_of_matches_and_ties_are_those_of_the_query(clicks: DataFrame) -> None:
+    found = tr.pattern("A B").define(B="match_number() < 2 OR A.type = 'look'").measures(a="A.at")
+    report = found.why(clicks, order_by="user")
+    assert report.matches == found.match(clicks, order_by="user").count()
+
+
+def test_what_is_refused(clicks: DataFrame, spark: SparkSession) -> None:
+    with pytest.raises(BindingError, match="no MATCH_RECOGNIZE"):
+        tr.why("SELECT * FROM {clicks}", clicks=clicks)
+    with pytest.raises(BindingError, match="sample must be a whole number, 1 or more"):
+        tr.pattern("A").define(A="at > 1").why(clicks, sample=0)
+    stream = spark.readStream.format("rate").load()
+    with pytest.raises(UnsupportedError, match="A stream never ends") as refused:
+        tr.pattern("A").define(A="value > 1").why(stream, order_by="timestamp")
+    assert "spark.read in place of spark.readStream" in str(refused.value)
