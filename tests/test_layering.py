@@ -37,15 +37,16 @@ MAY_USE: dict[str, set[str]] = {
         *("errors", "execution.warmup", "java", "languages", "planned", "planned_workload", "planning"),
         *("plots.plan_graph", "reasons", "spark", "stage_counts", "statements"),
     },
+    "running": {"errors", "execution.pulse"},
     "streams": {"spark"},
     "studio": {
         *("algebra", "errors", "execution.warmup", "languages", "planned", "planning", "plots", "spark"),
     },
-    "cli": {"errors", "java", "languages", "plots", "samples", "studio", "trellis"},
+    "cli": {"errors", "java", "languages", "plots", "running", "samples", "studio", "trellis"},
     "demo_session": set(),
     "demo": {"demo_session", "errors", "java", "plots", "samples", "trellis"},
     "demo_stream": {"demo_session", "errors", "java", "trellis"},
-    "trellis": {"api", "errors", "execution", "plots", "segment_functions", "streams"},
+    "trellis": {"api", "errors", "execution", "plots", "running", "segment_functions", "streams"},
 }
 """The parts, or single modules of them, that each part may import, besides itself."""
 
@@ -71,7 +72,7 @@ MAY_USE_LIBRARY: dict[str, set[str]] = {
             "spark",
             "statements",
         ),
-        *("streams", "studio"),
+        *("running", "streams", "studio"),
     },
     "starlette": {"studio"},
     "uvicorn": {"studio"},

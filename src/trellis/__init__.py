@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     )
     from trellis.execution.warmup import warmup
     from trellis.plots import plot, plot_plan
+    from trellis.running import on_progress, progress_bar
     from trellis.segment_functions import segment_function
     from trellis.streams import stream_progress, watch
 
@@ -38,10 +39,12 @@ __all__ = [
     "event_pattern",
     "explain",
     "match_all",
+    "on_progress",
     "pattern",
     "plot",
     "plot_plan",
     "progress",
+    "progress_bar",
     "sase",
     "segment_function",
     "sql",
@@ -61,10 +64,12 @@ _HOMES = {
     "event_pattern": "trellis.api",
     "explain": "trellis.api",
     "match_all": "trellis.api",
+    "on_progress": "trellis.running",
     "pattern": "trellis.api",
     "plot": "trellis.plots",
     "plot_plan": "trellis.plots",
     "progress": "trellis.api",
+    "progress_bar": "trellis.running",
     "sase": "trellis.api",
     "segment_function": "trellis.segment_functions",
     "sql": "trellis.api",

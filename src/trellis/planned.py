@@ -6,7 +6,7 @@ import sys
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
@@ -16,6 +16,7 @@ from trellis.algebra.query import Query
 from trellis.algebra.segments import SegmentScan
 from trellis.errors import TrellisError, TrellisWarning, UnsupportedError, raising_worker_errors, worker_error
 from trellis.execution.open_series import kept_for_ever
+from trellis.execution.pulse import folder_of_pulses
 from trellis.execution.segments.trial import try_tree
 from trellis.execution.task import MatchTask
 from trellis.execution.warmup import Kernels, kernels_for, kernels_of, start_warmup
@@ -48,9 +49,9 @@ class Planned:
 
     def run(self) -> DataFrame:
         """The result of the query, when an action asks for it."""
-        task = MatchTask(self.plan.scan)
+        task = MatchTask(self.plan.scan, pulses=folder_of_pulses())
         if isinstance(self.plan.scan, SegmentScan):
-            task = MatchTask(self.plan.scan, registered(), choose_tree)
+            task = replace(task, functions=registered(), choose=choose_tree)
         return run_plan(self.plan, self.frame, self.session, task, self.counts)
 
     def explain(self) -> str:

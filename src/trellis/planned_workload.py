@@ -15,6 +15,7 @@ from trellis.algebra.shared_tree import SharedTree
 from trellis.algebra.workload_scan import WorkloadScan
 from trellis.errors import TrellisError, WorkloadError, raising_worker_errors
 from trellis.execution.open_series import kept_for_ever
+from trellis.execution.pulse import folder_of_pulses
 from trellis.execution.task import MatchTask
 from trellis.execution.workloads.observing import observe_table
 from trellis.planned import warn
@@ -79,7 +80,9 @@ class WorkloadOnFrame:
         """The matches, when an action asks for them."""
         # A micro-batch is over before another plan would pay.
         adapt = None if self.frame.isStreaming else adaptive_plan(self.drafted.workload, self.planned)
-        return run_plan(self.plan, self.frame, self.session, MatchTask(self.plan.scan, adapt=adapt))
+        return run_plan(
+            self.plan, self.frame, self.session, MatchTask(self.plan.scan, adapt=adapt, pulses=folder_of_pulses())
+        )
 
     def count(self) -> tuple[int, ...]:
         """Run the search, and count the instances of each node."""

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from trellis.cli import progress
-from trellis.cli.progress import Progress, line, wanted
+from trellis.cli.progress import Progress, wanted
 
 
 class Terminal(io.StringIO):
@@ -33,18 +33,6 @@ class Tracker:
 
 def classic(tracker: Tracker) -> Any:
     return SimpleNamespace(sparkContext=SimpleNamespace(statusTracker=lambda: tracker))
-
-
-def test_what_the_line_says() -> None:
-    assert line("starting Spark", None, 3.2, 80) == "starting Spark  0:03"
-    assert line("matching", (0, 0), 61, 80) == "matching  1:01"
-    assert line("matching", (5, 10), 600, 80) == f"[{'#' * 15}{'-' * 15}] matching, 5/10 tasks  10:00"
-    assert line("matching", (10, 10), 0, 80).startswith(f"[{'#' * 30}]")
-
-
-def test_the_line_never_wraps() -> None:
-    assert len(line("matching", (5, 10), 0, 20)) == 19
-    assert line("matching", (5, 10), 0, 0) == ""
 
 
 def test_who_wants_it(monkeypatch: pytest.MonkeyPatch) -> None:

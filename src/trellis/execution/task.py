@@ -13,6 +13,7 @@ from trellis.algebra.segments import SegmentScan
 from trellis.algebra.workload_scan import WorkloadScan
 from trellis.errors import assert_never
 from trellis.execution.chunks import Chunk, read_chunks
+from trellis.execution.pulse import telling
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -43,19 +44,22 @@ class MatchTask:
     """The function of `mapInArrow`: workers load it by name, with the plan as data.
 
     Segment patterns need the registered `functions`, and somebody to `choose` their trees. Somebody may `adapt` the
-    plan of a workload to its events.
+    plan of a workload to its events. `pulses` is a folder to tell how far the task has come, if it is there.
     """
 
     scan: Scan
     functions: Mapping[str, UserFunction] = field(default_factory=dict)
     choose: Choose | None = None
     adapt: Adapt | None = None
+    pulses: str = ""
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """The rows of a partition in, output rows out."""
         matcher = self.matcher()
-        for chunk in read_chunks(iter(batches), self.scan.keys, self.scan.chunk_rows):
-            yield from matcher.run(chunk)
+        with telling(self.pulses) as pulse:
+            for chunk in read_chunks(pulse.reading(batches), self.scan.keys, self.scan.chunk_rows):
+                yield from matcher.run(chunk)
+                pulse.chunk_is_done(chunk.table.num_rows)
 
     def matcher(self) -> Matcher:
         """The matcher for the search that the plan names."""

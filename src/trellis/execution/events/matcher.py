@@ -17,6 +17,7 @@ from trellis.execution.events.edges import growing, whole
 from trellis.execution.events.found import count_matches, numbers_before, put_in_order, read_graphs, read_matches
 from trellis.execution.match_reader import MatchReader
 from trellis.execution.open_series import EVER, NEVER, OpenSeries, Resumed
+from trellis.execution.pulse import pulse
 from trellis.execution.rows.outputs import Graphs
 from trellis.kernels import opcodes as o
 from trellis.kernels.arrays import Bools, Conditions, Ints, Matched
@@ -169,6 +170,7 @@ class EventMatcher(MatchReader):
         matches = new_matches(rows if listed else 0)
         graphs = new_graphs(1, 0, 0) if listed else new_graphs(rows + 1, rows, len(room.cells.row))
         while True:
+            pulse.follow(progress, o.AT_ROW)
             outcome = find_events(chunk.offsets, step, runs, room, matches, graphs, self.plan.budget, full)
             self.check(room.status, chunk)
             match outcome:
@@ -206,6 +208,7 @@ class EventMatcher(MatchReader):
         numbers = np.empty((2, 64), np.int64)
         matches = new_matches(1 << 16)
         while True:
+            pulse.follow(progress, o.AT_ROW)
             outcome = find_events_alone(
                 chunk.offsets, step, runs, waiting, numbers[0], numbers[1], room, matches, self.plan.budget
             )

@@ -15,6 +15,7 @@ from trellis.execution import loading
 from trellis.execution.chunks import Chunk
 from trellis.execution.match_reader import MatchReader
 from trellis.execution.open_series import EVER, NEVER, OpenSeries, Resumed, check_resumable, rows_back
+from trellis.execution.pulse import pulse
 from trellis.execution.rows.in_turn import in_turn
 from trellis.execution.rows.outputs import Grown
 from trellis.kernels import opcodes as o
@@ -168,6 +169,7 @@ class RowMatcher(MatchReader):
         matches = new_matches(chunk.table.num_rows)
         ends, doomed = np.zeros(len(skips.stars) + 1, np.int64), np.zeros((len(skips.stars) + 1, 3), np.int64)
         while True:
+            pulse.follow(matches.progress, 1)
             outcome = find_skipping(
                 chunk.offsets,
                 np.array(skips.elements, np.int32),
@@ -214,6 +216,7 @@ class RowMatcher(MatchReader):
         path = np.empty(longest, np.int32)
         steps = np.array([0, 0, 0 if plan.timeouts else -1], np.int64)
         while True:
+            pulse.follow(matches.progress, 1)
             outcome = find_matches(
                 chunk.offsets,
                 origins,

@@ -14,6 +14,7 @@ from trellis.algebra.segments import Price, SegmentScan
 from trellis.algebra.statistics import SegmentStatistics
 from trellis.errors import DataError
 from trellis.execution.open_series import NEVER, rows_after
+from trellis.execution.pulse import pulse
 from trellis.execution.segments.conditions import SegmentTester, row_of
 from trellis.execution.segments.executor import Executor
 from trellis.execution.segments.functions import Extent, UserFunction
@@ -133,6 +134,7 @@ class Finder:
         found: list[Segments] = []
         spent = 0
         for part, space, base in self._slices(rows, wanted):
+            pulse.at(base)
             conditions = SegmentTester(part, self.plan.conditions, program, self.plan.program.depth, self.users)
             if self.tree is None:
                 self.tree = self.choose(self.plan, sample_segments(self.plan, part, conditions), self.prices()).tree

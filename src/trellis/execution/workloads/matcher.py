@@ -13,6 +13,7 @@ from trellis.errors import ResourceError, TrellisError
 from trellis.execution.chunks import Chunk
 from trellis.execution.match_reader import MatchReader
 from trellis.execution.open_series import EVER, NEVER, OpenSeries, Resumed
+from trellis.execution.pulse import pulse
 from trellis.execution.workloads.adapting import Adapt, Adapter, clock
 from trellis.execution.workloads.found import Given, Waiting, take_matches
 from trellis.execution.workloads.growth import Growing, is_open
@@ -112,6 +113,7 @@ class WorkloadMatcher(MatchReader):
                     self.running = RunningPlan.of(better)
                     adapter.changed(clock() - started)
             end = min(end, rows)
+            pulse.at(begin)
             started = clock()
             try:
                 found = search.stretch(begin, end)
