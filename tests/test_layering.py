@@ -27,7 +27,8 @@ MAY_USE: dict[str, set[str]] = {
     "segment_functions": {"algebra", "analysis", "errors", "execution"},
     "java": {"errors"},
     "samples": {"errors"},
-    "plots": {"errors"},
+    "plots": {"errors", "table_text"},
+    "table_text": set(),
     "planned": {"algebra", "errors", "execution", "planning", "segment_functions", "spark"},
     "planned_workload": {"algebra", "errors", "execution", "planned", "planning", "segment_functions", "spark"},
     "statements": {"algebra", "errors", "languages", "planned", "planning", "spark"},
@@ -42,7 +43,7 @@ MAY_USE: dict[str, set[str]] = {
     "studio": {
         *("algebra", "errors", "execution.warmup", "languages", "planned", "planning", "plots", "spark"),
     },
-    "cli": {"errors", "java", "languages", "plots", "running", "samples", "studio", "trellis"},
+    "cli": {"errors", "java", "languages", "plots", "running", "samples", "studio", "table_text", "trellis"},
     "demo_session": set(),
     "demo": {"demo_session", "errors", "java", "plots", "samples", "trellis"},
     "demo_stream": {"demo_session", "errors", "java", "trellis"},

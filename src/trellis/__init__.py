@@ -24,7 +24,7 @@ if TYPE_CHECKING:
         workload,
     )
     from trellis.execution.warmup import warmup
-    from trellis.plots import plot, plot_plan
+    from trellis.plots import plot, plot_plan, show
     from trellis.running import on_progress, progress_bar
     from trellis.segment_functions import segment_function
     from trellis.streams import stream_progress, watch
@@ -47,6 +47,7 @@ __all__ = [
     "progress_bar",
     "sase",
     "segment_function",
+    "show",
     "sql",
     "sqlts",
     "stream_progress",
@@ -72,6 +73,7 @@ _HOMES = {
     "progress_bar": "trellis.running",
     "sase": "trellis.api",
     "segment_function": "trellis.segment_functions",
+    "show": "trellis.plots",
     "sql": "trellis.api",
     "sqlts": "trellis.api",
     "stream_progress": "trellis.streams",

@@ -26,11 +26,11 @@ from trellis.cli.failures import FileError, describe
 from trellis.cli.output import check_target, check_writable, print_lines, some_rows, texts, write
 from trellis.cli.progress import Progress, wanted
 from trellis.cli.session import is_local, open_session, wants_local
-from trellis.cli.table_text import counted, table_text
 from trellis.cli.tables import Table, local_url, locate, open_table
 from trellis.errors import BindingError, QuerySyntaxError
 from trellis.languages.sase import is_sase
 from trellis.languages.workloads import is_workload
+from trellis.table_text import counted, table_text
 
 __all__ = ["main"]
 

@@ -6,5 +6,6 @@ from trellis.plots.drawing import plot
 from trellis.plots.picture import Picture
 from trellis.plots.plan_graph import PlanGraph, PlanNode
 from trellis.plots.plans import plot_plan
+from trellis.plots.shown import show
 
-__all__ = ["Picture", "PlanGraph", "PlanNode", "plot", "plot_plan"]
+__all__ = ["Picture", "PlanGraph", "PlanNode", "plot", "plot_plan", "show"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,7 +31,7 @@ from trellis.plots.panels import Panel, panel
 from trellis.plots.row_lanes import RowLanes, is_text, row_lanes
 from trellis.plots.zooms import Zoom, check_zoom, zoomed
 
-__all__ = ["LinePicture", "draw_lines"]
+__all__ = ["LinePicture", "Lines", "draw_lines", "read_lines"]
 
 _PLACE = "place on the axis"
 _TOGETHER = 0.2
@@ -58,14 +58,20 @@ class LinePicture:
 
 
 @dataclass(frozen=True, slots=True)
-class _Lines:
+class Lines:
     """The rows of each series, in the order of their places on the axis, and how their values become heights."""
 
     rows: dict[Key, pd.DataFrame]
     y: str
     heights: Callable[[pd.Series[Any]], Floats]
     temporal: bool
-    limits: tuple[int, bool]
+    lanes: tuple[str, ...]
+    points: int
+
+    @property
+    def limits(self) -> tuple[int, bool]:
+        """How a panel is thinned."""
+        return self.points, bool(self.lanes)
 
     def of(self, key: Key) -> tuple[Floats, Floats]:
         """The places and heights of a series."""
@@ -92,14 +98,9 @@ def draw_lines(matches: Frame, series: Frame, wanted: LinePicture, limits: Limit
     else:
         matched = matched.first(limits.series)
         chosen, left_out = list(split_series(matched.found, keys)), False
-    rows = bring(only_series(series, keys, chosen), [*keys, x, y], limits.rows, "series")
-    at, temporal = numbers(rows[x], f"Column {x!r}")
-    matched.check_kind(x, temporal)
-    by_series = split_series(rows.assign(**{_PLACE: at}).iloc[np.argsort(at, kind="stable")], keys)
-    lanes = _lanes(by_series, matched, y) if is_text(rows[y]) else None
-    heights = lanes.heights if lanes else lambda values: numbers(values, f"Column {y!r}")[0]
-    lines = _Lines(by_series, y, heights, temporal, (limits.points, lanes is not None))
-    points = matched.points(x, y, heights)
+    lines = read_lines(series, matched, chosen, (x, y), limits)
+    temporal = lines.temporal
+    points = matched.points(x, y, lines.heights)
     if zoom is False:
         bands = matched.bands()
         panels = [
@@ -119,10 +120,26 @@ def draw_lines(matches: Frame, series: Frame, wanted: LinePicture, limits: Limit
         temporal,
         wanted.same_y,
         (wanted.outer, *parts) if parts else (),
-        lanes.names if lanes else (),
+        lines.lanes,
         zoom is not False or _hardly_overlap(panels),
     )
     return line_chart(panels, look)
+
+
+def read_lines(
+    series: Frame, matched: Matched, chosen: Sequence[Key], places: tuple[str, str], limits: Limits
+) -> Lines:
+    """The rows of the chosen series; `places` are the columns of x and y."""
+    x, y = places
+    keys = matched.keys
+    rows = bring(only_series(series, keys, chosen), [*keys, x, y], limits.rows, "series")
+    at, temporal = numbers(rows[x], f"Column {x!r}")
+    matched.check_kind(x, temporal)
+    by_series = split_series(rows.assign(**{_PLACE: at}).iloc[np.argsort(at, kind="stable")], keys)
+    if is_text(rows[y]):
+        lanes = _lanes(by_series, matched, y)
+        return Lines(by_series, y, lanes.heights, temporal, lanes.names, limits.points)
+    return Lines(by_series, y, lambda values: numbers(values, f"Column {y!r}")[0], temporal, (), limits.points)
 
 
 def _lanes(series: dict[Key, pd.DataFrame], matched: Matched, y: str) -> RowLanes:

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from trellis.cli.table_text import counted, table_text
+from trellis.table_text import counted, table_text
 
 
 def test_names_a_rule_and_rows() -> None:
