@@ -59,7 +59,8 @@ def find_matches(
     Called again with more room, it goes on where it stopped: `matches.progress` holds the series and the start,
     how many matches and rows were found, the number of the next match, the end of the window, and where this search
     began. In an open series it goes to the first start that is undecided (`edges`).
-    `ends` (for `by_table`), `unsure` (for that in open series) and `path` are room for the longest series.
+    `ends` (for `by_table`), `unsure` (for that in open series; twice, if conditions look ahead) and `path` are room for
+    the longest series.
 
     Unless `steps[2]` is below 0, matches that timed out are found, too (by backtracking only): they take no number.
     Those that start before the row `shown[k]` are left out, since with SKIP PAST LAST ROW they would overlap others.
@@ -69,6 +70,7 @@ def find_matches(
     farthest = 0
     for variable in range(len(edges.ahead)):
         farthest = max(farthest, edges.ahead[variable])
+    behind = len(unsure) // 2
     anchored = False
     for pc in range(width):
         anchored = anchored or automaton.op[pc] == o.ANCHOR_END
@@ -85,7 +87,10 @@ def find_matches(
             if by_table:
                 fill_ends(series, low, high, automaton, conditions, edges, ends)
                 if is_open:
-                    fill_unsure(low, high, edges.first[series], automaton, conditions, edges, ends, unsure)
+                    head = edges.first[series]
+                    fill_unsure(low, high, head, automaton, conditions, edges, ends, False, 0, unsure)
+                    if farthest > 0:
+                        fill_unsure(low, high, head, automaton, conditions, edges, ends, True, behind, unsure)
             else:
                 for k in range(((high - low + 1) * width >> 3) + 1):
                     work.failed[k] = 0
@@ -110,12 +115,17 @@ def find_matches(
                     progress[5] = latest
                 if not is_open:
                     end = follow_ends(start, low, latest, automaton, ends, path)
-                elif (
-                    latest + farthest > high
-                    if latest < high or (has_closed(start, within, edges) and not anchored)
-                    else unsure[start - low, 0]
-                ):
-                    # A window that has ended bounds the search, but not how far its conditions look.
+                elif latest < high or (has_closed(start, within, edges) and not anchored):
+                    if latest + farthest <= high:
+                        end = follow_ends(start, low, latest, automaton, ends, path)
+                    elif unsure[behind + start - low, 0]:
+                        # A window that has ended bounds the search, but not how far its conditions look.
+                        end = o.UNDECIDED
+                    else:
+                        # The preferred match of all is that of the window, if it lies there.
+                        end = follow_ends(start, low, high, automaton, ends, path)
+                        end = o.UNDECIDED if end > latest else end
+                elif unsure[start - low, 0]:
                     end = o.UNDECIDED
                 else:
                     end = follow_ends(start, low, latest, automaton, ends, path)

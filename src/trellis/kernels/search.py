@@ -98,12 +98,15 @@ def fill_unsure(
     conditions: Conditions,
     edges: Edges,
     ends: Shorts,
+    closed: bool,
+    base: int,
     unsure: Bools,
 ) -> None:
     """For each instruction and row of an open series, whether a search from there asks for rows that are not there yet.
 
     That is: before it finds its preferred match, or that there is none. Of the second branch of SPLIT it asks only
-    where the first one leads to no match.
+    where the first one leads to no match. If its window has `closed`, it takes no row to come, but conditions of rows
+    that are there may still look at some. What is found stands from the row `base` on.
     """
     op, x, y = automaton.op, automaton.x, automaton.y
     for row in range(high, low - 1, -1):
@@ -115,16 +118,16 @@ def fill_unsure(
             if kind == o.CONSUME:
                 variable = automaton.variable[pc]
                 if row + edges.ahead[variable] >= high:
-                    asks = True
+                    asks = row < high or not closed
                 elif conditions.kind[variable] == o.ALWAYS or conditions.bits[conditions.bit[variable], row]:
-                    asks = unsure[at + 1, x[pc]]
+                    asks = unsure[base + at + 1, x[pc]]
             elif kind == o.SPLIT:
-                asks = unsure[at, x[pc]] or (ends[at, x[pc]] == _NEVER and unsure[at, y[pc]])
+                asks = unsure[base + at, x[pc]] or (ends[at, x[pc]] == _NEVER and unsure[base + at, y[pc]])
             elif kind == o.ANCHOR_END:
                 asks = row == high
             elif kind == o.JUMP or (kind == o.ANCHOR_START and row == head):
-                asks = unsure[at, x[pc]]
-            unsure[at, pc] = asks
+                asks = unsure[base + at, x[pc]]
+            unsure[base + at, pc] = asks
 
 
 @inner

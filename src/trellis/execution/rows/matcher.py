@@ -212,7 +212,8 @@ class RowMatcher(MatchReader):
         )
         width = len(plan.instructions)
         ends = np.empty((longest + 1 if by_table else 1, width), np.int32)
-        unsure = np.empty((longest + 1 if by_table and (edges.last < 0).any() else 1, width), np.bool_)
+        tables = (2 if edges.ahead.any() else 1) if by_table and (edges.last < 0).any() else 0
+        unsure = np.empty((tables * (longest + 1) or 1, width), np.bool_)
         path = np.empty(longest, np.int32)
         steps = np.array([0, 0, 0 if plan.timeouts else -1], np.int64)
         while True:
