@@ -10,6 +10,7 @@ import argparse
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -25,7 +26,6 @@ from matrix.environments import PYTHONS, SPARKS, Failed, Size
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 LAID = (HERE / "cell.py", HERE / "queries.json", HERE.parent / "doc_pages.py", ROOT / "docs" / "quickstart.md")
-SECONDS = 1800  # a cell may take
 
 
 @dataclass(frozen=True)
@@ -67,6 +67,7 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--spark", action="append", choices=SPARKS, help="only this version of Spark; repeatable")
     parser.add_argument("--machine-code", action="store_true", help="the wheel with machine code, built in each cell")
     parser.add_argument("--keep", action="store_true", help="keep the environments")
+    parser.add_argument("--seconds", type=float, default=1800, help="so long a cell may take; 1800 unless told")
     parser.add_argument("--folder", help="where environments and logs lie; a new one outside the checkout unless told")
     parser.add_argument("--write", help="write the table to this file, too")
     return parser.parse_args(argv)
@@ -89,7 +90,7 @@ def try_cell(python: str, spark: str, wheel: Path, folder: Path, chosen: argpars
             made = environments.build_machine_code(ROOT, inside, place / "wheel", log)
             environments.run([*install, "--no-deps", "--force-reinstall", made], log)
         size = environments.size_of(place / "env")
-        report = tried(inside, place, log)
+        report = tried(inside, place, log, chosen.seconds)
     except (Failed, subprocess.TimeoutExpired) as error:
         return Cell(python, spark, "broken", str(error))
     finally:
@@ -101,7 +102,7 @@ def try_cell(python: str, spark: str, wheel: Path, folder: Path, chosen: argpars
     return Cell(python, spark, "wrong" if failed else "right", said, report, size)
 
 
-def tried(inside: Path, place: Path, log: Path) -> dict[str, Any]:
+def tried(inside: Path, place: Path, log: Path, seconds: float) -> dict[str, Any]:
     """What `cell.py` says in this environment. Nothing of the checkout is in its reach."""
     for file in LAID:
         shutil.copy(file, place)
@@ -112,7 +113,15 @@ def tried(inside: Path, place: Path, log: Path) -> dict[str, Any]:
     started = time.monotonic()
     command = [inside, place / "cell.py", place]
     with log.open("a", encoding="utf-8") as file:
-        subprocess.run(command, cwd=place, env=environment, stdout=file, stderr=file, timeout=SECONDS, check=False)
+        running = subprocess.Popen(
+            command, cwd=place, env=environment, stdout=file, stderr=file, start_new_session=True
+        )
+        try:
+            running.wait(timeout=seconds)
+        finally:
+            if running.poll() is None:  # its Java, too
+                os.killpg(running.pid, signal.SIGKILL)
+                running.wait()
     if not (place / "report.json").exists():
         lines = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
         raise Failed(f"the cell ended after {time.monotonic() - started:.0f} s without a report: {lines[-1]}")

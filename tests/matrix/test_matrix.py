@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import time
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -129,6 +131,16 @@ def test_the_table() -> None:
         "| 3.12.1 | 4.1.4 | right | 20.1 | 99.5 | 900 | 500 | 3.1 |",
         "| 3.13 | 4.0 | no Python |  |  |  |  |  |",
     ]
+
+
+def test_a_cell_that_takes_too_long_is_ended_with_all_that_it_started(tmp_path: Path) -> None:
+    slow = tmp_path / "python"
+    slow.write_text("#!/bin/sh\n(sleep 1; touch lives) &\nsleep 60\n")
+    slow.chmod(0o755)
+    with pytest.raises(subprocess.TimeoutExpired):
+        matrix.tried(slow, tmp_path, tmp_path / "log.txt", 0.2)
+    time.sleep(1.5)
+    assert not (tmp_path / "lives").exists()
 
 
 def test_environments_lie_outside_the_checkout(capsys: pytest.CaptureFixture[str]) -> None:
