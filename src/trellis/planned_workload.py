@@ -13,7 +13,7 @@ from trellis.algebra.plan import Plan
 from trellis.algebra.query import Query
 from trellis.algebra.shared_tree import SharedTree
 from trellis.algebra.workload_scan import WorkloadScan
-from trellis.errors import TrellisError, WorkloadError, raising_worker_errors
+from trellis.errors import BindingError, TrellisError, WorkloadError, raising_worker_errors
 from trellis.execution.open_series import kept_for_ever
 from trellis.execution.pulse import folder_of_pulses
 from trellis.execution.task import MatchTask
@@ -127,6 +127,8 @@ def plan_on_frame(
     except WorkloadError as error:
         raise _with_texts(error, texts) from error.__cause__
     key = (options, partition_by, frame.semanticHash())
+    if sample is not None:
+        _check_sample(sample, frame)
     statistics = _statistics(drafted, frame if sample is None else sample, session)
     planned = memory.plan(key, drafted, statistics, options)
     tree = planned.tree()
@@ -134,6 +136,16 @@ def plan_on_frame(
     for warning in plan.warnings:
         warn(warning)
     return WorkloadOnFrame(texts, drafted, planned, tree, plan, frame, session, time.perf_counter() - began)
+
+
+def _check_sample(sample: DataFrame, frame: DataFrame) -> None:
+    """A sample must have what the events have: it is planned by as if it were these."""
+    there = {name.lower() for name in sample.columns}
+    missing = [name for name in frame.columns if name.lower() not in there]
+    if missing:
+        raise BindingError(
+            f"The sample has no column {', '.join(missing)}.", cure="Take rows with the same columns as the events."
+        )
 
 
 def _statistics(drafted: DraftedWorkload, frame: DataFrame, session: Session) -> WorkloadStatistics:

@@ -216,6 +216,8 @@ def test_options_that_are_wrong(events: DataFrame) -> None:
         ({"partition_by": [1]}, "names of columns"),
         ({"partition_by": "Start"}, "a column Start already"),
         ({"types": ["A", "B"]}, "C"),
+        ({"types": "ABC"}, "'ABC' is one text"),
+        ({"sample": events.drop("x")}, "The sample has no column x"),
         ({"hints": {"plans": "lists"}}, "plans"),
     ):
         with pytest.raises((BindingError, WorkloadError), match=message):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from pyspark.sql import DataFrame, SparkSession
 
+from trellis.api.event_types import known_types
 from trellis.api.session import Args, session_of
 from trellis.api.statements import explain
 from trellis.errors import UnsupportedError
@@ -78,7 +79,7 @@ def sase(
     ...     RETURN o.id AS unpaid''', events=events).collect()
     [Row(type='Match', time=1, unpaid=7)]
     """
-    known = None if types is None else frozenset(types)
+    known = known_types(types)
     query = parse_sase_text(text, type, time, types=known, compressed=compressed)
     session = Session(session_of(spark, {"events": events}, args), dict(args or {}))
     with errors_about(text), warm(query):

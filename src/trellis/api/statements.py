@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 
 from pyspark.sql import DataFrame, SparkSession
 
+from trellis.api.event_types import known_types
 from trellis.api.session import Args, session_of
 from trellis.errors import UnsupportedError
 from trellis.languages.sase import is_sase, parse_sase_text
@@ -142,7 +143,7 @@ def explain(
     """
     session = Session(session_of(spark, frames, args), dict(args or {}), dict(frames))
     if is_sase(text) and "events" in frames:
-        known = None if types is None else frozenset(types)
+        known = known_types(types)
         query = parse_sase_text(text, type, time, types=known, compressed=compressed)
         with errors_about(text), warm(query):
             planned = plan_on(query, frames["events"], session, Hints.of(hints), counted=analyze)

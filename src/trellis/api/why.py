@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from pyspark.sql import DataFrame, SparkSession
 
+from trellis.api.event_types import known_types
 from trellis.api.session import Args, session_of
 from trellis.errors import BindingError
 from trellis.languages.sase import is_sase, parse_sase_text
@@ -74,7 +75,7 @@ def why(
     session = Session(session_of(spark, frames, args), dict(args or {}), dict(frames))
     asked = replace(Hints.of(hints), statistics="off")
     if is_sase(text) and "events" in frames:
-        known = None if types is None else frozenset(types)
+        known = known_types(types)
         query = parse_sase_text(text, type, time, types=known, compressed=compressed)
         with errors_about(text), warm(query):
             return why_on(query, frames["events"], session, asked, sample=sample, nearest=nearest)

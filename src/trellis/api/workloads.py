@@ -10,6 +10,7 @@ from typing import TypeAlias
 
 from pyspark.sql import DataFrame
 
+from trellis.api.event_types import known_types
 from trellis.api.session import Args, session_of
 from trellis.errors import BindingError, UnsupportedError, WorkloadError
 from trellis.execution.warmup import Kernels
@@ -288,7 +289,7 @@ class _Given:
 
     def plan(self, patterns: Workload, events: DataFrame) -> WorkloadOnFrame:
         """The patterns with their plan for the events."""
-        known = None if self.types is None else frozenset(self.types)
+        known = known_types(self.types)
         parsed = parse_workload(patterns.patterns, self.type, self.time, types=known)
         frames = {"events": events} if self.sample is None else {"events": events, "sample": self.sample}
         session = Session(session_of(None, frames, self.args), dict(self.args or {}))

@@ -92,13 +92,13 @@ def scan_plan(
             sample=sample,
         )
 
-    partition = []
+    # A column that is named twice partitions once.
+    partition: dict[str, Expression] = {}
     for number, (name, expression) in enumerate(workload.bound.partition_by[: len(workload.partition_by)]):
-        outputs[Gather(columns.ship(expression), -1)] = f"__p{number}"
-        partition.append((name, e.Column((f"__p{number}",))))
+        partition[name] = e.Column((outputs.setdefault(Gather(columns.ship(expression), -1), f"__p{number}"),))
     # A column that all patterns agree in may be one of the partition, too.
     keys = tuple(dict.fromkeys(workload.keys))
-    draft = Draft(workload.bound, columns, keys, before, outputs, (*partition, *finished))
+    draft = Draft(workload.bound, columns, keys, before, outputs, (*partition.items(), *finished))
     return draft.plan(scan, fired)
 
 
