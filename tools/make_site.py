@@ -25,7 +25,7 @@ NAV: dict[str, tuple[str, ...]] = {
     "Languages": ("language.md", "segments.md", "events.md", "workloads.md", "sqlts.md", "streaming.md"),
     "When something is wrong": ("debugging.md", "why.md", "errors.md"),
     "Running": ("cluster.md", "kafka.md", "prefilter.md"),
-    "Reference": ("api.md",),
+    "Reference": ("api.md", "words.md"),
     "Inside": ("how_it_works.md", "peers.md", "contributing.md", "changelog.md", "samples.md"),
     "Measurements": ("benchmarks/README.md",),
 }
