@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 SOURCE = Path(__file__).parents[1] / "src"
 # Examples of what is public need a session, which they call `spark`.
-ON_SPARK = ("trellis.api.", "trellis.streams")
+ON_SPARK = ("trellis.api.", "trellis.running", "trellis.streams")
 
 
 def modules_with_examples() -> list[str]:

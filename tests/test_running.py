@@ -37,7 +37,7 @@ def test_what_the_line_says() -> None:
     assert line("matching", (5, 10), 600, 80) == f"[{'#' * 15}{'-' * 15}] matching, 5/10 tasks  10:00"
     assert line("matching", (10, 10), 0, 80).startswith(f"[{'#' * 30}]")
     told = line("matching", (1, 2), 0, 80, rows_read=9, rows_searched=5, inside=0.5)
-    assert told == f"[{'#' * 22}{'-' * 8}] matching, 1/2 tasks, 5 rows searched  0:00"
+    assert told == f"[{'#' * 22}{'-' * 8}] matching, 1/2 tasks, 5 rows  0:00"
 
 
 def test_the_line_never_wraps() -> None:

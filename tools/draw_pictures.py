@@ -1,4 +1,7 @@
-"""Draw the pictures in docs/ anew that the code of their pages draws: run the pages, and copy what they drew."""
+"""Draw the pictures in docs/ anew that the code of their pages draws: run the pages, and copy what they drew.
+
+`python tools/draw_pictures.py gaps.md bursts.md` runs these pages alone.
+"""
 
 from __future__ import annotations
 
@@ -20,9 +23,10 @@ if __name__ == "__main__":
 
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     spark = SparkSession.builder.master("local[2]").config("spark.sql.session.timeZone", "UTC").getOrCreate()
-    for page in sorted((ROOT / "docs").rglob("*.md")):
+    wanted = sys.argv[1:]
+    for page in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]:
         text = page.read_text(encoding="utf-8")
-        if not PICTURE.search(text) or not blocks(text):
+        if not PICTURE.search(text) or not blocks(text) or (wanted and page.name not in wanted):
             continue
         with tempfile.TemporaryDirectory() as folder:
             os.chdir(folder)

@@ -36,7 +36,8 @@ REFERENCE: dict[str, tuple[str, ...]] = {
     "Events and sequences": ("sase", "event_pattern", "EventPattern", "sqlts", "decompress", "progress"),
     "Workloads": ("match_all", "workload", "Workload"),
     "Streams": ("stream_progress", "watch"),
-    "Pictures": ("plot", "plot_plan"),
+    "Pictures": ("plot", "plot_plan", "show"),
+    "Progress": ("progress_bar", "on_progress"),
     "Everything else": (),
     "Errors": ("errors",),
 }

@@ -70,14 +70,14 @@ class Progress:
         --------
         >>> from trellis.running import Progress
         >>> Progress(done=1, tasks=3, rows_searched=1_200_000, inside=0.5, seconds=7).line("matching", 80)
-        '[###############---------------] matching, 1/3 tasks, 1,200,000 rows searched  0:07'
+        '[###############---------------] matching, 1/3 tasks, 1,200,000 rows  0:07'
         """
         clock = f"{int(self.seconds) // 60}:{int(self.seconds) % 60:02}"
         if self.tasks:
             filled = int(_BAR * (self.fraction or 0.0))
             text = f"[{'#' * filled}{'-' * (_BAR - filled)}] {text}, {self.done}/{self.tasks} tasks"
         if self.rows_searched:
-            text = f"{text}, {self.rows_searched:,} rows searched"
+            text = f"{text}, {self.rows_searched:,} rows"
         elif self.rows_read:
             text = f"{text}, {self.rows_read:,} rows read"
         return f"{text}  {clock}"[: max(width - 1, 0)]

@@ -9,7 +9,7 @@ import pandas as pd
 
 from trellis.plots.frames import Floats, show
 
-__all__ = ["Spec", "domain", "layout", "no_matches", "show_x", "whole", "x_encoding"]
+__all__ = ["Spec", "domain", "layout", "no_matches", "show_span", "show_x", "whole", "x_encoding"]
 
 Spec: TypeAlias = dict[str, Any]
 Zoom: TypeAlias = Literal["together", "apart", "fixed"]
@@ -110,6 +110,26 @@ def domain(arrays: list[Floats]) -> list[float] | None:
 def show_x(x: float, temporal: bool) -> str:
     """A place on the horizontal axis as a reader likes to see it."""
     return show(pd.Timestamp(round(x * 1000), unit="us")) if temporal else show(x)
+
+
+def show_span(first: float, last: float, temporal: bool) -> str:
+    """From one place on the horizontal axis to another, without what need not be said twice.
+
+    Examples
+    --------
+    >>> from trellis.plots.chart import show_span
+    >>> show_span(1_714_974_600_000, 1_714_987_200_000, True)
+    '2024-05-06 05:50 – 09:20'
+    >>> show_span(3, 3, False)
+    '3'
+    """
+    one, other = show_x(first, temporal), show_x(last, temporal)
+    if temporal and all(len(text) == 19 and text.endswith(":00") for text in (one, other)):
+        one, other = one[:-3], other[:-3]
+    if one == other:
+        return one
+    day, _, clock = other.partition(" ")
+    return f"{one} – {clock if temporal and clock and one.startswith(day + ' ') else other}"
 
 
 def _config() -> Spec:

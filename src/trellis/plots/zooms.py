@@ -8,7 +8,7 @@ from typing import TypeAlias
 import numpy as np
 
 from trellis.errors import BindingError
-from trellis.plots.chart import show_x
+from trellis.plots.chart import show_span
 from trellis.plots.frames import Floats
 from trellis.plots.panels import Band, Panel, Point, panel
 
@@ -50,5 +50,5 @@ def zoomed(
     shown = slice(max(0, first - before), behind + after)
     inside = [point for point in points if band.start <= point.x <= band.end]
     found = panel(name, x[shown], y[shown], [band], inside, *limits)
-    when = " – ".join(dict.fromkeys(show_x(place, temporal) for place in (band.start, band.end)))
+    when = show_span(band.start, band.end, temporal)
     return replace(found, name=name or when, note=when if name else "")
