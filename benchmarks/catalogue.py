@@ -70,7 +70,7 @@ BENCHMARKS = (
     Benchmark(
         "workloads",
         "benchmarks.workloads.run",
-        "about 40 minutes",
+        "some hours",
         "What do hundreds of event patterns gain from a shared plan, beside other ways to plan them?",
     ),
     Benchmark(
