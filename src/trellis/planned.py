@@ -20,6 +20,7 @@ from trellis.execution.pulse import folder_of_pulses
 from trellis.execution.segments.trial import try_tree
 from trellis.execution.task import MatchTask
 from trellis.execution.warmup import Kernels, kernels_for, kernels_of, start_warmup
+from trellis.origins import remember
 from trellis.planning.describe.plan import describe_plan
 from trellis.planning.describe.segments import describe_trial
 from trellis.planning.driver import plan_query
@@ -52,7 +53,8 @@ class Planned:
         task = MatchTask(self.plan.scan, pulses=folder_of_pulses())
         if isinstance(self.plan.scan, SegmentScan):
             task = replace(task, functions=registered(), choose=choose_tree)
-        return run_plan(self.plan, self.frame, self.session, task, self.counts)
+        result = run_plan(self.plan, self.frame, self.session, task, self.counts)
+        return remember(result, self.query, self.frame)
 
     def explain(self) -> str:
         """The plan as text; with the counts, if it ran."""

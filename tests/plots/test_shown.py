@@ -14,6 +14,7 @@ import pytest
 import trellis as tr
 from plots.pictures import browse, count_of, pixels_of
 from trellis.errors import BindingError, ResourceError
+from trellis.origins import origin_of
 from trellis.plots.chart import ACCENT, LINE
 from trellis.plots.shown import shown
 
@@ -124,3 +125,33 @@ def test_spark_frames(walks: pd.DataFrame, found: pd.DataFrame, spark: SparkSess
     series, matches = spark.createDataFrame(walks), spark.createDataFrame(found[:2])
     for n in (1, 5):
         assert str(table_of(matches, series, n)) == str(table_of(found[:2], walks, n))
+
+
+@pytest.mark.spark
+def test_a_result_knows_what_to_draw(spark: SparkSession, walks: pd.DataFrame) -> None:
+    rows = spark.createDataFrame(walks[:100].assign(w=1.0))
+    fall = {"F": "v < prev(v)", "G": "v > prev(v)"}
+    falls = tr.pattern("A F G").define(**fall).measures(at="A.t", low="F.v", until="LAST(g.T)")
+    assert str(table_of(falls.match(rows, "key", "t"), None, 2)).splitlines() == [
+        "key  at  low  until  picture",
+        "---  --  ---  -----  -------",
+        "a     7    0      9  █▁▂",
+        "a    15    0     17  █▁▂",
+        "(2 rows; there are more)",
+    ]
+
+    def sql(columns: str, measures: str, key: str = "key") -> Any:
+        clause = f"PARTITION BY {key} ORDER BY t MEASURES {measures} PATTERN (A F) DEFINE F AS v < prev(v)"
+        return tr.sql(f"SELECT {columns} FROM {{rows}} MATCH_RECOGNIZE ({clause})", rows=rows)
+
+    named = sql("*", "t AS last, first(t) AS start, v AS t2")
+    origin = origin_of(named)
+    assert origin is not None and (origin.x, origin.y, origin.by) == ("t", "v", ("key",))
+    assert origin.places == ("last", "start")
+    # Nothing is known of what was made of it, nor where a key or the places are not in the result.
+    assert origin_of(named.orderBy("start")) is None
+    assert "picture" not in str(table_of(named.orderBy("start"), None, 2))
+    assert origin_of(sql("last", "t AS last")) is None
+    assert origin_of(sql("key", "t AS last")) is None
+    assert origin_of(sql("*", "v AS low")) is None
+    assert origin_of(sql("*", "t AS last", key="upper(key)")) is None

@@ -11,6 +11,7 @@ from trellis.api.session import Args, session_of
 from trellis.errors import UnsupportedError
 from trellis.languages.sase import is_sase, parse_sase_text
 from trellis.languages.statement import parse_statement, require_sequence
+from trellis.origins import remember_as
 from trellis.planned import errors_about, explain_all, plan_on, warm
 from trellis.planning.hints import Hints
 from trellis.spark.session import Session
@@ -71,6 +72,8 @@ def sql(
         if clauses:
             require_worker_python(session.spark)
         result = matched.run(statement.final)
+        if len(statement.clauses) == 1:
+            remember_as(result, matched.frames[statement.clauses[0].name])
         return result if statement.view is None else create_view(statement.view, result)
 
 

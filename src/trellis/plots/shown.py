@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any
 
@@ -13,6 +13,7 @@ import pandas as pd
 from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
 from trellis.errors import BindingError, raising_worker_errors
+from trellis.origins import Origin, origin_of
 from trellis.plots.frames import Frame, Limits, bring, name_of, require_columns, split_series
 from trellis.plots.frames import show as told
 from trellis.plots.lines import read_lines
@@ -93,8 +94,12 @@ def show(
     """Show the first matches as a table, each with a small picture of its rows.
 
     On a terminal the picture is a line of blocks as high as the values of `y`, or where `y` holds words, these words.
-    In a notebook it is a line with the match in colour, and the rows around it. Without `series` there is the table
-    alone. Runs at once.
+    In a notebook it is a line with the match in colour, and the rows around it. Runs at once.
+
+    What `sql`, `sqlts` and `.match` return knows its query, so nothing else is needed if it has measures of the first
+    ORDER BY column, such as `first(day)` and `last(UP.day)`: a picture goes from the earliest to the latest of them,
+    and shows the column that conditions speak of most. Of what was made of it (`.orderBy(...)`, `.where(...)`) there is
+    the table alone, unless you name `series`, `x` and `y`.
 
     Parameters
     ----------
@@ -102,7 +107,7 @@ def show(
         The result of a query: ONE ROW PER MATCH with columns for start and end; or ALL ROWS PER MATCH with a column
         that numbers the matches (then name it in `match`).
     series : Spark or pandas DataFrame, optional
-        The rows that the query ran on.
+        The rows that the query ran on, if the matches do not know them.
     n : int
         How many matches are shown.
     x, y : str
@@ -164,7 +169,8 @@ def shown(
         raise BindingError("n must be a positive whole number.")
     if series is None:
         found = _first(matches, n + 1)
-        return _table(found, n, (), ())
+        origin = None if isinstance(matches, pd.DataFrame) or not len(found) else origin_of(matches)
+        return _table(found, n, (), ()) if origin is None else _by_origin(found, origin, n, zoom, max_rows)
     if x is None or y is None:
         raise BindingError("Nothing says what to draw.", cure="Name columns of the series in x= and y=.")
     require_columns(series, [*keys, x, y], "series")
@@ -186,6 +192,18 @@ def shown(
     return _table(matched.found, n, tuple(panels), lines.lanes)
 
 
+def _by_origin(found: pd.DataFrame, origin: Origin, n: int, zoom: Zoom, max_rows: int) -> Shown:
+    """The table of matches that know where they come from."""
+    names = (f"first {origin.x}", f"last {origin.x}")
+    rows = [[at for at in row if not pd.isna(at)] for row in found[list(origin.places)].itertuples(index=False)]
+    columns: dict[str, Any] = {
+        name: [end(row, default=None) for row in rows] for name, end in zip(names, (min, max), strict=True)
+    }
+    placed = found.assign(**columns)
+    drawn = shown(placed, origin.series, n, origin.x, origin.y, origin.by, names, None, zoom, max_rows)
+    return replace(drawn, **_words(found, n))
+
+
 def _first(frame: Frame, n: int) -> pd.DataFrame:
     """The first rows."""
     if isinstance(frame, pd.DataFrame):
@@ -195,8 +213,13 @@ def _first(frame: Frame, n: int) -> pd.DataFrame:
 
 
 def _table(found: pd.DataFrame, n: int, panels: tuple[Panel | None, ...], lanes: tuple[str, ...]) -> Shown:
+    return Shown(**_words(found, n), panels=panels, lanes=lanes, more=len(found) > n)
+
+
+def _words(found: pd.DataFrame, n: int) -> dict[str, Any]:
+    """The names, cells and sides of a table."""
     first = found.head(n)
     columns = [first.iloc[:, place] for place in range(first.shape[1])]
     rows = tuple(zip(*([told(value) for value in column] for column in columns), strict=True))
     right = tuple(is_numeric_dtype(column.dtype) and not is_bool_dtype(column.dtype) for column in columns)
-    return Shown(tuple(map(str, first.columns)), rows, right, panels, lanes, len(found) > n)
+    return {"names": tuple(map(str, first.columns)), "rows": rows, "right": right}
