@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import re
+import shutil
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -57,13 +58,19 @@ def test_every_page_and_every_public_name_has_a_place(site: Any, tmp_path: Path)
     assert sorted(re.findall(r"^::: trellis\.(\w+)$", texts, re.MULTILINE)) == sorted(site.public())
 
 
-@pytest.mark.thorough
-def test_it_builds_and_asks_nobody_else(site: Any, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+@pytest.fixture(scope="module")
+def built(site: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder with the site."""
     for library in ("mkdocs", "material", "mkdocstrings"):
         pytest.importorskip(library, reason="the site needs the extra docs: pip install -e '.[docs]'")
-    pages, built = tmp_path / "pages", tmp_path / "site"
-    site.lay_out(pages)
-    assert site.build(pages, built), capfd.readouterr().err
+    folder = tmp_path_factory.mktemp("site")
+    site.lay_out(folder / "pages")
+    assert site.build(folder / "pages", folder / "site")
+    return folder / "site"
+
+
+@pytest.mark.thorough
+def test_it_builds_and_asks_nobody_else(built: Path) -> None:
     assert (built / "index.html").exists() and (built / "search" / "search_index.json").exists()
     assert 'id="trellis.sql"' in (built / "reference" / "sql_and_row_patterns.html").read_text("utf-8")
     fetched = re.compile(
@@ -73,5 +80,35 @@ def test_it_builds_and_asks_nobody_else(site: Any, tmp_path: Path, capfd: pytest
         assert not fetched.search(path.read_text("utf-8")), path
     for path in built.rglob("*.css"):
         assert not re.search(r"(?:@import|url\()\s*[\"']?(?:https?:)?//", path.read_text("utf-8")), path
-    (pages / "cli.md").write_text("# The command line\n\n[nowhere](segments.md#nowhere)\n")
-    assert not site.build(pages, tmp_path / "broken")
+
+
+@pytest.mark.thorough
+def test_a_broken_link_stops_it(site: Any, tmp_path: Path, built: Path) -> None:
+    site.lay_out(tmp_path / "pages")
+    (tmp_path / "pages" / "cli.md").write_text("# The command line\n\n[nowhere](segments.md#nowhere)\n")
+    assert not site.build(tmp_path / "pages", tmp_path / "site")
+
+
+@pytest.mark.thorough
+def test_the_search_works_from_a_folder(built: Path) -> None:
+    """In a real browser, which asks for files of the folder alone."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="a browser is driven by Playwright")
+    chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if chromium is None:
+        pytest.skip("there is no Chromium")
+    asked: list[str] = []
+    with playwright.sync_playwright() as browsers:
+        browser = browsers.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        page = browser.new_page(viewport={"width": 1400, "height": 800})
+        page.on("request", lambda request: asked.append(request.url))
+        page.goto((built / "index.html").as_uri())
+        page.keyboard.press("f")
+        page.keyboard.type("stuck sensors")
+        found = page.locator(".md-search-result__item").first
+        found.wait_for(timeout=60_000)
+        assert "Stuck sensors" in found.inner_text()
+        page.goto((built / "cookbook" / "stuck_sensors.html").as_uri())
+        assert page.locator("img").first.evaluate("image => image.naturalWidth") > 100
+        browser.close()
+    assert len(asked) > 5
+    assert [url for url in asked if not url.startswith(("file:", "data:"))] == []

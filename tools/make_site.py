@@ -98,6 +98,8 @@ def lay_out(pages: Path) -> None:
             target.write_text(page(path.read_text(encoding="utf-8"), path, known), encoding="utf-8")
         else:
             shutil.copy(path, target)
+    (pages / "assets").mkdir()
+    shutil.copy(ROOT / "tools" / "iframe-worker.js", pages / "assets")
     for title, names in reference().items():
         (pages / reference_place(title)).parent.mkdir(exist_ok=True)
         listed = "\n\n".join(f"::: trellis.{name}" for name in names)
