@@ -91,3 +91,8 @@ def __getattr__(name: str) -> object:
     if name not in _HOMES:
         raise AttributeError(f"module 'trellis' has no attribute {name!r}")
     return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    # What a user may use, without the parts of the package that happen to be loaded.
+    return [*__all__, "__version__"]

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 __all__ = [
+    "ArgumentError",
     "BindingError",
     "DataError",
     "QuerySyntaxError",
@@ -94,6 +95,10 @@ class QuerySyntaxError(TrellisError):
 
 class BindingError(TrellisError):
     """The query does not fit the data or itself: an unknown column or variable, a wrong type."""
+
+
+class ArgumentError(TrellisError, TypeError):
+    """A call in Python is wrong: a list where names and texts belong, something that is no DataFrame."""
 
 
 class UnsupportedError(TrellisError):

@@ -28,6 +28,7 @@ from trellis.planning.hints import Hints
 from trellis.planning.segments.choose import choose_tree
 from trellis.segment_functions import registered
 from trellis.spark.counts import Counts, run_counted
+from trellis.spark.quiet import quietly
 from trellis.spark.run import run_plan
 from trellis.spark.sample import sample_rows
 from trellis.spark.session import Session, refused
@@ -111,9 +112,10 @@ def explain_all(clauses: Sequence[Planned], result: DataFrame | None) -> str:
 
 @contextmanager
 def errors_about(text: str) -> Iterator[None]:
-    """Errors show the text that they are about; what Spark refuses becomes a Trellis error."""
+    """Errors show the text that they are about; what Spark refuses becomes a Trellis error, and is said but once."""
     try:
-        yield
+        with quietly():
+            yield
     except TrellisError as error:
         raise error.with_text(text) from error.__cause__
     except PySparkException as problem:

@@ -70,11 +70,17 @@ def segment_function(
     if (index is None) != (lookup is None):
         raise BindingError("index and lookup belong together.", cure="Pass both, or neither.")
     if evaluate is None and index is None:
-        raise BindingError("A segment function needs evaluate, or index and lookup.")
+        raise BindingError(
+            f"The segment function {name} has no code.", cure="Pass evaluate=..., or index=... and lookup=... ."
+        )
     if not isinstance(arguments, int) or arguments < 1:
-        raise BindingError("A segment function takes at least one argument.")
+        raise BindingError(
+            f"A segment function takes at least one argument, not {arguments!r}.", cure="Pass arguments=1, or more."
+        )
     if isinstance(cost, str) and cost not in _GROWTH:
-        raise BindingError(f"The cost must be one of {', '.join(_GROWTH)}, or a number of nanoseconds.")
+        raise BindingError(
+            f"There is no cost {cost!r}.", cure=f"Choose one of {', '.join(_GROWTH)}, or a number of nanoseconds."
+        )
     growth = cost if isinstance(cost, str) else "linear"
     price = float(cost) if isinstance(cost, (int, float)) else _measured(evaluate, arguments, growth)
     _FUNCTIONS[key] = UserFunction(key, evaluate, index, lookup, arguments, Price(growth, price, index is not None))

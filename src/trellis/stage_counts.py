@@ -35,7 +35,9 @@ Count: TypeAlias = tuple[int | None, Decimal | None]
 def count_stages(query: Query, events: DataFrame, session: Session, hints: Hints, max_events: int) -> DataFrame:
     """A row for each stage of a pattern, with how many events runs took into it, and how many runs these were."""
     if max_events < 1:
-        raise BindingError("max_events must be a positive whole number.")
+        raise BindingError(
+            f"max_events must be a positive whole number, not {max_events!r}.", cure="Pass max_events=1_000_000."
+        )
     plan_on(query, events, session, hints)  # what is wrong with the query is wrong with the whole of it
     source = source_of(events, session, {})
     query = with_fields(query, source.schema)

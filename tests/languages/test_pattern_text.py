@@ -85,7 +85,7 @@ def test_variables_have_their_place() -> None:
         ("A |", QuerySyntaxError, ""),
         ("| A", QuerySyntaxError, "|"),
         ("A || B", QuerySyntaxError, "||"),
-        ("(A", QuerySyntaxError, ""),
+        ("(A", QuerySyntaxError, "("),
         ("A)", QuerySyntaxError, ")"),
         ("*", QuerySyntaxError, "*"),
         ("(*)", QuerySyntaxError, "*"),

@@ -135,7 +135,7 @@ def test_columns_of_type_and_time() -> None:
     assert [str(key.expression) for key in query.order_by] == ["`ts`", "`id`"]
     with pytest.raises(BindingError, match="No column holds the time"):
         parse_sase_text("PATTERN SEQ(A a)", time_columns=[])
-    with pytest.raises(TypeError, match="must be a string, not int"):
+    with pytest.raises(TypeError, match="must be a string, not an int"):
         parse_sase_text("PATTERN SEQ(A a)", time_columns=["ts", 5])  # type: ignore[list-item]
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 
 from trellis.algebra.expression import (
     Aggregate,
+    Call,
     Classifier,
     Expression,
     Identifier,
@@ -24,7 +25,7 @@ from trellis.algebra.expression import (
 )
 from trellis.algebra.pattern import Exclude, Permute, Var, variables_of
 from trellis.algebra.pattern import walk as walk_pattern
-from trellis.algebra.query import Query, RowsPerMatch, VariableKind, Wanted
+from trellis.algebra.query import Definition, Query, RowsPerMatch, VariableKind, Wanted
 from trellis.algebra.widths import check_within
 from trellis.algebra.words import Words
 from trellis.errors import BindingError, UnsupportedError
@@ -142,6 +143,22 @@ def _check_definitions(query: Query, variables: tuple[str, ...]) -> None:
                 f"{name} is defined twice.", cure="Join the two conditions with AND.", span=definition.span
             )
         seen.add(name)
+        if definition.kind is VariableKind.ROW:
+            _check_no_window(definition)
+
+
+def _check_no_window(definition: Definition) -> None:
+    """A window of rows bounds a segment; Spark's function of that name takes a time and a duration as text."""
+    for node in walk(definition.condition):
+        if isinstance(node, Call) and node.function == "window":
+            bounds = node.arguments[1:] if node.arguments and isinstance(node.arguments[0], Name) else node.arguments
+            if all(isinstance(bound, Literal) and not bound.text.startswith(("'", '"')) for bound in bounds[:1]):
+                variable = Var(definition.variable)
+                raise BindingError(
+                    f"A window bounds a segment, and {definition.variable} is a variable of single rows.",
+                    cure=f"Write DEFINE SEGMENT {variable} AS ...; in Python, define_segments({variable}=...).",
+                    span=node.span,
+                )
 
 
 def _check_segments(query: Query) -> None:

@@ -12,7 +12,8 @@ class Words:
     """Names for errors; `before` and `after` advise what to write instead of `lag` and `lead`.
 
     `ordered_by` and `bounded` are cures: how to say that rows are in the order of a time, and what bounds a match.
-    `star` says what to write instead of `a.*`, `segments` where functions of whole segments may stand.
+    `star` says what to write instead of `a.*`, `segments` where functions of whole segments may stand. `navigation` are
+    the functions that the language has beside those of Spark.
     """
 
     query: str
@@ -24,6 +25,7 @@ class Words:
     star: str
     after: str = ""
     segments: str = ""
+    navigation: tuple[str, ...] = ()
 
 
 OF_ROWS = Words(
@@ -36,6 +38,7 @@ OF_ROWS = Words(
     star="`A.*` stands in COUNT(A.*) only.",
     after="NEXT(x) reads the row after. ",
     segments="Define segment variables: DEFINE SEGMENT X AS ... .",
+    navigation=("PREV", "NEXT", "FIRST", "LAST", "CLASSIFIER", "MATCH_NUMBER"),
 )
 OF_EVENTS = Words(
     query="an event pattern",
@@ -56,4 +59,5 @@ OF_SEQUENCES = Words(
     star="`count(*Y)` counts the rows of an element with a star.",
     after="X.next.price reads the row after. ",
     segments="SQL-TS has no segments: use MATCH_RECOGNIZE, with DEFINE SEGMENT X AS ... .",
+    navigation=("FIRST", "LAST"),
 )

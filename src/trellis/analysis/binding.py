@@ -39,6 +39,12 @@ _ARGUMENTS = {
 }
 
 
+_OTHER_WAY = {
+    "PREV": "Rows that come later are read with NEXT(column, 1).",
+    "NEXT": "Rows that came before are read with PREV(column, 1).",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Binder:
     """Binds names of one query: variables, and columns of its input."""
@@ -146,7 +152,11 @@ class Binder:
             least = 0
         if node.function in AGGREGATES and not least <= len(node.arguments) <= most:
             wanted = f"{least} to {most} arguments" if most > least else f"{least} argument{'s' if least > 1 else ''}"
-            raise BindingError(f"{node.function} takes {wanted}, not {len(node.arguments)}.", span=node.span)
+            raise BindingError(
+                f"{node.function} takes {wanted}, not {len(node.arguments)}.",
+                cure=f"Write {node.function}({', '.join('xyz'[: max(least, 1)])}).",
+                span=node.span,
+            )
         return e.BoundAggregate(
             function=node.function,
             arguments=() if star else tuple(self.row(argument, node.span) for argument in node.arguments),
@@ -168,7 +178,11 @@ class Binder:
             case e.Classifier():
                 return e.Classifier(None, span=expression.span)
             case e.Navigation() | e.Aggregate() | e.Star():
-                raise BindingError("Navigation and aggregates cannot be nested here.", span=expression.span or span)
+                raise BindingError(
+                    "Navigation and aggregates cannot be nested here.",
+                    cure="Inside of PREV, NEXT, FIRST, LAST and aggregates, and in keys, name columns only.",
+                    span=expression.span or span,
+                )
             case e.Call(function=function, arguments=(e.Name(parts=(unit,)), *rest)) if (
                 function in _UNIT_FIRST and len(rest) == 2 and self.schema.find(unit) is None
             ):
@@ -263,10 +277,15 @@ class Binder:
         if not isinstance(offset, int) or isinstance(offset, bool) or offset < 0:
             raise BindingError(
                 f"The offset of {node.function} must be a whole number, 0 or more.",
+                cure=_OTHER_WAY.get(node.function, f"Write {node.function}(column, 1)."),
                 span=node.offset.span if node.offset else node.span,
             )
         if offset > 2**30:
-            raise UnsupportedError(f"The offset of {node.function} is too large.", span=node.span)
+            raise UnsupportedError(
+                f"The offset of {node.function} is too large.",
+                cure=f"Offsets go up to {2**30:,}.",
+                span=node.offset.span if node.offset else node.span,
+            )
         return offset
 
 

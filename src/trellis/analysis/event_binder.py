@@ -235,7 +235,9 @@ class EventBinder:
     def _check_present(self, component: Component, span: Span | None) -> None:
         if component.absent:
             raise BindingError(
-                f"{self.written[component.variable]} is absent from every match: there is nothing to return.", span=span
+                f"{self.written[component.variable]} is absent from every match: there is nothing to return.",
+                cure="Return attributes of the others.",
+                span=span,
             )
 
     def _final(
@@ -296,7 +298,11 @@ class EventBinder:
                 span=counted[0].span,
             )
         if node.order or node.nulls or node.alone:
-            raise UnsupportedError(f"{node.function} is not supported in event patterns.", span=node.span)
+            raise UnsupportedError(
+                f"{node.function} is not supported in event patterns.",
+                cure="Return array_agg(...), and compute it of that array in a query around.",
+                span=node.span,
+            )
 
         def member(part: Expression) -> Expression:
             if isinstance(part, e.Member):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 
 from trellis.algebra import expression as e
 from trellis.algebra.expression import Expression
@@ -17,7 +18,7 @@ from trellis.algebra.query import Query, VariableKind
 from trellis.algebra.validation import check_query
 from trellis.algebra.words import Words
 from trellis.analysis.binding import Binder
-from trellis.analysis.source import KindsOf, Source, TypesOf
+from trellis.analysis.source import Source
 from trellis.errors import BindingError, UnsupportedError
 
 __all__ = ["settle_functions"]
@@ -46,7 +47,7 @@ def settle_functions(query: Query, source: Source, segment_functions: Collection
     sets = {name: frozenset({name}) for name in variables}
     sets |= {subset.name: frozenset(subset.variables) for subset in query.subsets}
     binder = Binder(source.schema, sets, frozenset(variables), {})
-    settle = _Settle(binder, source.kinds_of, source.types_of, skipped, query.words)
+    settle = _Settle(binder, source, skipped, query.words)
     unknown = [node for expression in expressions for node in settle.unknown(expression)]
     if not unknown:
         return query
@@ -83,8 +84,7 @@ class _Settle:
     """Turns calls of aggregates into aggregates, inner ones first."""
 
     binder: Binder
-    kinds_of: KindsOf
-    types_of: TypesOf
+    source: Source
     skipped: frozenset[str]
     words: Words
     answers: dict[Expression, FunctionKind] = field(default_factory=dict)
@@ -110,9 +110,10 @@ class _Settle:
                     span=settled.span,
                 )
             case FunctionKind.REFUSED:
+                self._require(settled)
                 if not any(isinstance(node, e.Call) and node.function in self.skipped for node in e.walk(settled)):
                     # Refused once more, with Spark's words and the place in the text.
-                    self.types_of([plain])
+                    self.source.types_of([plain])
                 return settled
             case FunctionKind.SCALAR:
                 return settled
@@ -136,7 +137,7 @@ class _Settle:
 
     def _kind(self, plain: Expression) -> FunctionKind:
         if plain not in self.answers:
-            self.answers[plain] = self.kinds_of([plain])[0]
+            self.answers[plain] = self.source.kinds_of([plain])[0]
         return self.answers[plain]
 
     def _checked(self, node: e.Aggregate) -> e.Aggregate:
@@ -150,12 +151,26 @@ class _Settle:
             case FunctionKind.WINDOW:
                 raise self._is_window(node)
             case FunctionKind.REFUSED:
-                self.types_of([plain])
+                self._require(node)
+                self.source.types_of([plain])
             case FunctionKind.SCALAR | FunctionKind.GENERATOR:
                 pass
         raise BindingError(
             f"{node.function} is not an aggregate.",
             cure="RUNNING, FINAL, DISTINCT, FILTER, WITHIN GROUP and IGNORE NULLS belong to aggregates.",
+            span=node.span,
+        )
+
+    def _require(self, node: e.Call | e.Aggregate) -> None:
+        """Refuse a function that there is not, with one of a similar name."""
+        if self.source.is_function(node.function) or not (names := self.source.function_names()):
+            return
+        known = {*names, *self.skipped, *self.words.navigation}
+        close = get_close_matches(node.function.lower(), sorted(name.lower() for name in known), n=1, cutoff=0.7)
+        meant = [close[0].upper() if close[0].upper() in self.words.navigation else close[0]] if close else []
+        raise BindingError(
+            f"There is no function {node.function}.",
+            cure=f"Did you mean {meant[0]}?" if meant else "Register it with spark.udf.register, or compute it before.",
             span=node.span,
         )
 
@@ -176,7 +191,7 @@ class _Settle:
             case e.MatchNumber():
                 return e.Literal("1L")
             case e.Aggregate():
-                return e.Raw((f"CAST(NULL AS {self.types_of([self._over_rows(expression)])[0]})",))
+                return e.Raw((f"CAST(NULL AS {self.source.types_of([self._over_rows(expression)])[0]})",))
             case e.Call(function=function) if function in self.skipped:
                 return e.Raw(("CAST(NULL AS DOUBLE)",))
             case _:

@@ -29,5 +29,7 @@ def check_width(width: e.Parameter, parameters: Mapping[str, object]) -> None:
     zero = timedelta(0) if isinstance(value, timedelta) else 0
     if isinstance(value, bool) or not isinstance(value, (int, float, Decimal, timedelta)) or not value > zero:  # type: ignore[operator]
         raise BindingError(
-            f"The width :{width.name} of WITHIN must be a positive number or datetime.timedelta.", span=width.span
+            f"The width :{width.name} of WITHIN must be a positive number or datetime.timedelta, not {value!r}.",
+            cure=f"Pass args={{{width.name!r}: timedelta(hours=2)}} for times, a number for numbers.",
+            span=width.span,
         )

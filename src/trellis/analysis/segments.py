@@ -167,6 +167,7 @@ class _SegmentBinder:
             case e.Classifier():
                 raise BindingError(
                     "CLASSIFIER() has no meaning in a query with segments: a row can belong to several variables.",
+                    cure="Name the ends of each variable in MEASURES: first(A.x), last(A.x).",
                     span=expression.span,
                 )
             case e.Call(function=function, arguments=(e.Name(parts=(unit,)), *rest)) if (
@@ -224,7 +225,9 @@ class _SegmentBinder:
             length = _whole(values.pop(), self.parameters)
             if length is None or length < 2:
                 raise BindingError(
-                    "The second argument of zscore must be a whole number of rows, 2 or more.", span=node.span
+                    "The second argument of zscore must be a whole number of rows, 2 or more.",
+                    cure="Write zscore(x, 20).",
+                    span=node.span,
                 )
             constants = (float(length),)
         variables = []
@@ -249,13 +252,21 @@ class _SegmentBinder:
     def _check_count(self, function: str, given: int, wanted: int, span: Span | None) -> None:
         if given != wanted:
             plural = "" if wanted == 1 else "s"
-            raise BindingError(f"{function} takes {wanted} argument{plural}, not {given}.", span=span)
+            raise BindingError(
+                f"{function} takes {wanted} argument{plural}, not {given}.",
+                cure=f"Write {function}({', '.join('xyz'[:wanted]) if wanted <= 3 else '...'}).",
+                span=span,
+            )
 
     def _row(self, expression: Expression) -> Expression:
         """An expression over one row, inside a function of segments."""
         for part in e.walk(expression):
             if isinstance(part, e.Call) and part.function in self.functions:
-                raise BindingError(f"{part.function} cannot stand inside another function of segments.", span=part.span)
+                raise BindingError(
+                    f"{part.function} cannot stand inside another function of segments.",
+                    cure="A function of segments reads columns: compare the two, or compute one in a subquery.",
+                    span=part.span,
+                )
         return _with_parameters(self.rows.row(expression, expression.span), self._parameter)
 
     def _variable_of(self, node: e.Navigation | e.Aggregate) -> str | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -32,8 +32,8 @@ class Source:
 
     `functions` are the functions of whole segments that users registered, with their numbers of arguments; `parameters`
     the values of `:name`. `is_registered` says whether a function of rows is not one of Spark's own, `is_function`
-    whether there is a function of a name at all. `lenient` is Spark without ANSI mode. A stream has a `watermark`: the
-    column of event times that it follows.
+    whether there is a function of a name at all, and `function_names` all their names. `lenient` is
+    Spark without ANSI mode. A stream has a `watermark`: the column of event times that it follows.
     """
 
     schema: Schema
@@ -45,5 +45,6 @@ class Source:
     functions: Mapping[str, int] = field(default_factory=dict)
     lenient: bool = False
     is_function: Callable[[str], bool] = lambda _: False
+    function_names: Callable[[], Collection[str]] = lambda: ()  # not known
     watermark: str | None = None
     kinds_of: KindsOf = lambda calls: [FunctionKind.SCALAR] * len(calls)

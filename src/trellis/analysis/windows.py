@@ -120,7 +120,11 @@ def within_window(
 ) -> BoundWindow:
     """WITHIN of a segment query: a window of time over the first order key."""
     if keys and keys[0].descending:
-        raise UnsupportedError("WITHIN of a segment query needs an ascending order key.", span=width.span)
+        raise UnsupportedError(
+            "WITHIN of a segment query needs an ascending order key.",
+            cure="Order by the time ascending, or bound the rows: `& WIN` with SEGMENT WIN AS window(1, 100).",
+            span=width.span,
+        )
     micros: int | None = None
     match width:
         case e.Parameter(name=name) if isinstance(parameters.get(name), timedelta):

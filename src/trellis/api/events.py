@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from pyspark.sql import DataFrame, SparkSession
@@ -16,6 +16,8 @@ from trellis.languages.sase import parse_sase_text
 from trellis.planned import errors_about, plan_on, warm
 from trellis.planning.hints import Hints
 from trellis.spark.decompress import decompress_matches
+from trellis.spark.inputs import Rows, frame_of
+from trellis.spark.keys import Key, Names, name_of, names_of
 from trellis.spark.session import Session
 from trellis.spark.worker_python import require_worker_python
 from trellis.stage_counts import STEP_BUDGET, count_stages
@@ -27,9 +29,9 @@ def sase(
     text: str,
     /,
     *,
-    events: DataFrame,
-    type: str = "type",
-    time: str | Sequence[str] = "time",
+    events: Rows,
+    type: Key = "type",
+    time: Names = "time",
     spark: SparkSession | None = None,
     args: Args | None = None,
     hints: Args | None = None,
@@ -80,15 +82,16 @@ def sase(
     [Row(type='Match', time=1, unpaid=7)]
     """
     known = known_types(types)
-    query = parse_sase_text(text, type, time, types=known, compressed=compressed)
-    session = Session(session_of(spark, {"events": events}, args), dict(args or {}))
+    query = parse_sase_text(text, name_of(type), names_of(time), types=known, compressed=compressed)
+    spark, frames = session_of(spark, {"events": events}, args)
+    events, session = frames["events"], Session(spark, dict(args or {}))
     with errors_about(text), warm(query):
         planned = plan_on(query, events, session, Hints.of(hints))
         require_worker_python(session.spark)
         return planned.run()
 
 
-def decompress(matches: DataFrame) -> DataFrame:
+def decompress(matches: Rows) -> DataFrame:
     """List the matches that `sase(..., compressed=True)` found.
 
     They are listed while rows are asked for: `decompress(found).limit(10)` lists hardly more than ten.
@@ -114,7 +117,7 @@ def decompress(matches: DataFrame) -> DataFrame:
     >>> sorted([event.time for event in row.b] for row in tr.decompress(found).collect())
     [[2], [2, 3], [3]]
     """
-    session_of(None, {"matches": matches}, None)
+    matches = frame_of("The argument of decompress", matches)
     require_worker_python(matches.sparkSession)
     return decompress_matches(matches)
 
@@ -123,9 +126,9 @@ def progress(
     text: str,
     /,
     *,
-    events: DataFrame,
-    type: str = "type",
-    time: str | Sequence[str] = "time",
+    events: Rows,
+    type: Key = "type",
+    time: Names = "time",
     max_events: int = 1_000_000,
     spark: SparkSession | None = None,
     args: Args | None = None,
@@ -166,8 +169,9 @@ def progress(
     Order o 2
     Payment p 0
     """
-    query = parse_sase_text(text, type, time)
-    session = Session(session_of(spark, {"events": events}, args), dict(args or {}))
+    query = parse_sase_text(text, name_of(type), names_of(time))
+    spark, frames = session_of(spark, {"events": events}, args)
+    events, session = frames["events"], Session(spark, dict(args or {}))
     if events.isStreaming:
         raise UnsupportedError("Streams have no end to count up to.", cure="Count in a table of their events.")
     with errors_about(text), warm(query):
@@ -175,16 +179,16 @@ def progress(
         return count_stages(query, events, session, Hints.of({"step_budget": STEP_BUDGET, **(hints or {})}), max_events)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class EventPattern(EventBuilder):
     """An event pattern that can be used on any DataFrame of events. Immutable: each step returns a new one."""
 
     def match(
         self,
-        frame: DataFrame,
+        frame: Rows,
         *,
-        type: str = "type",
-        time: str | Sequence[str] = "time",
+        type: Key = "type",
+        time: Names = "time",
         args: Args | None = None,
         hints: Args | None = None,
         types: Collection[str] | None = None,
@@ -201,31 +205,31 @@ class EventPattern(EventBuilder):
         >>> events.transform(unpaid.match).collect()
         [Row(type='Match', time=1, unpaid=7)]
         """
-        self.query(type, time)  # here errors show the piece that they are about
+        self.query(name_of(type), names_of(time))  # here errors show the piece that they are about
         return sase(
             self.text(), events=frame, type=type, time=time, args=args, hints=hints, types=types, compressed=compressed
         )
 
     def progress(
         self,
-        frame: DataFrame,
+        frame: Rows,
         *,
-        type: str = "type",
-        time: str | Sequence[str] = "time",
+        type: Key = "type",
+        time: Names = "time",
         max_events: int = 1_000_000,
         args: Args | None = None,
         hints: Args | None = None,
     ) -> DataFrame:
         """Count how far the runs of the pattern come in a DataFrame; as `trellis.progress`."""
-        self.query(type, time)
+        self.query(name_of(type), names_of(time))
         return progress(self.text(), events=frame, type=type, time=time, max_events=max_events, args=args, hints=hints)
 
     def explain(
         self,
-        frame: DataFrame,
+        frame: Rows,
         *,
-        type: str = "type",
-        time: str | Sequence[str] = "time",
+        type: Key = "type",
+        time: Names = "time",
         args: Args | None = None,
         hints: Args | None = None,
         analyze: bool = False,
@@ -233,7 +237,7 @@ class EventPattern(EventBuilder):
         compressed: bool = False,
     ) -> str:
         """Say how the pattern would be found in a DataFrame; as `trellis.explain`."""
-        self.query(type, time)
+        self.query(name_of(type), names_of(time))
         return explain(
             self.text(),
             events=frame,

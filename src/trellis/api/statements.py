@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 
 from pyspark.sql import DataFrame, SparkSession
 
@@ -14,6 +14,8 @@ from trellis.languages.statement import parse_statement, require_sequence
 from trellis.origins import remember_as
 from trellis.planned import errors_about, explain_all, plan_on, warm
 from trellis.planning.hints import Hints
+from trellis.spark.inputs import Rows
+from trellis.spark.keys import Key, Names, name_of, names_of
 from trellis.spark.session import Session
 from trellis.spark.worker_python import require_worker_python
 from trellis.statements import create_view, match_clauses
@@ -28,7 +30,7 @@ def sql(
     spark: SparkSession | None = None,
     args: Args | None = None,
     hints: Args | None = None,
-    **frames: DataFrame,
+    **frames: Rows,
 ) -> DataFrame:
     """Run a SQL statement that may contain MATCH_RECOGNIZE.
 
@@ -46,7 +48,7 @@ def sql(
     hints : mapping, optional
         Options of planning and running; see `trellis.planning.hints.Hints`.
     **frames : DataFrame
-        The DataFrames behind the placeholders.
+        The DataFrames behind the placeholders: of Spark; or of pandas, or tables of Arrow, which the session reads.
 
     Returns
     -------
@@ -65,7 +67,8 @@ def sql(
     ...     )''', ticks=ticks).collect()
     [Row(start=1, end=3)]
     """
-    session = Session(session_of(spark, frames, args), dict(args or {}), dict(frames))
+    spark, tables = session_of(spark, frames, args)
+    session = Session(spark, dict(args or {}), tables)
     with errors_about(text):
         statement = parse_statement(text)
         matched, clauses = match_clauses(statement, session, Hints.of(hints))
@@ -84,7 +87,7 @@ def sqlts(
     spark: SparkSession | None = None,
     args: Args | None = None,
     hints: Args | None = None,
-    **frames: DataFrame,
+    **frames: Rows,
 ) -> DataFrame:
     """Run a SQL-TS query: SELECT ... FROM t CLUSTER BY k SEQUENCE BY s AS (X, *Y, Z) WHERE ...
 
@@ -114,11 +117,11 @@ def explain(
     args: Args | None = None,
     hints: Args | None = None,
     analyze: bool = False,
-    type: str = "type",
-    time: str | Sequence[str] = "time",
+    type: Key = "type",
+    time: Names = "time",
     types: Collection[str] | None = None,
     compressed: bool = False,
-    **frames: DataFrame,
+    **frames: Rows,
 ) -> str:
     """Say how a statement, or an event pattern on `events`, would run, without running it.
 
@@ -144,12 +147,13 @@ def explain(
     ORDER BY ts ASC NULLS FIRST
     ...
     """
-    session = Session(session_of(spark, frames, args), dict(args or {}), dict(frames))
-    if is_sase(text) and "events" in frames:
+    spark, tables = session_of(spark, frames, args)
+    session = Session(spark, dict(args or {}), tables)
+    if is_sase(text) and "events" in tables:
         known = known_types(types)
-        query = parse_sase_text(text, type, time, types=known, compressed=compressed)
+        query = parse_sase_text(text, name_of(type), names_of(time), types=known, compressed=compressed)
         with errors_about(text), warm(query):
-            planned = plan_on(query, frames["events"], session, Hints.of(hints), counted=analyze)
+            planned = plan_on(query, tables["events"], session, Hints.of(hints), counted=analyze)
             return explain_all([planned], planned.run() if analyze else None)
     with errors_about(text):
         statement = parse_statement(text)

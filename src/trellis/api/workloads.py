@@ -12,7 +12,7 @@ from pyspark.sql import DataFrame
 
 from trellis.api.event_types import known_types
 from trellis.api.session import Args, session_of
-from trellis.errors import BindingError, UnsupportedError, WorkloadError
+from trellis.errors import ArgumentError, BindingError, UnsupportedError, WorkloadError
 from trellis.execution.warmup import Kernels
 from trellis.languages.workloads import parse_workload, read_workload
 from trellis.planned import errors_about, warm_kernels
@@ -20,6 +20,8 @@ from trellis.planned_workload import PlanMemory, WorkloadOnFrame, plan_on_frame
 from trellis.planning.hints import Hints
 from trellis.planning.workloads.plan import SearchOptions
 from trellis.plots.plan_graph import PlanGraph, PlanNode
+from trellis.spark.inputs import Rows
+from trellis.spark.keys import Key, Names, name_of, names_of
 from trellis.spark.session import Session
 from trellis.spark.worker_python import require_worker_python
 
@@ -37,15 +39,15 @@ _RESULT = ("pattern", "match_number", "start", "end", "events")
 
 def match_all(
     patterns: Patterns,
-    events: DataFrame,
+    events: Rows,
     *,
-    partition_by: str | Sequence[str] | None = None,
-    type: str = "type",
-    time: str | Sequence[str] = "time",
+    partition_by: Names | None = None,
+    type: Key = "type",
+    time: Names = "time",
     optimize: str = "annealing",
     time_limit: float = _SECONDS,
     seed: int = 0,
-    sample: DataFrame | None = None,
+    sample: Rows | None = None,
     args: Args | None = None,
     hints: Args | None = None,
     types: Collection[str] | None = None,
@@ -172,15 +174,15 @@ class Workload:
 
     def match(
         self,
-        events: DataFrame,
+        events: Rows,
         *,
-        partition_by: str | Sequence[str] | None = None,
-        type: str = "type",
-        time: str | Sequence[str] = "time",
+        partition_by: Names | None = None,
+        type: Key = "type",
+        time: Names = "time",
         optimize: str = "annealing",
         time_limit: float = _SECONDS,
         seed: int = 0,
-        sample: DataFrame | None = None,
+        sample: Rows | None = None,
         args: Args | None = None,
         hints: Args | None = None,
         types: Collection[str] | None = None,
@@ -200,15 +202,15 @@ class Workload:
 
     def explain(
         self,
-        events: DataFrame,
+        events: Rows,
         *,
-        partition_by: str | Sequence[str] | None = None,
-        type: str = "type",
-        time: str | Sequence[str] = "time",
+        partition_by: Names | None = None,
+        type: Key = "type",
+        time: Names = "time",
         optimize: str = "annealing",
         time_limit: float = _SECONDS,
         seed: int = 0,
-        sample: DataFrame | None = None,
+        sample: Rows | None = None,
         args: Args | None = None,
         hints: Args | None = None,
         types: Collection[str] | None = None,
@@ -220,19 +222,19 @@ class Workload:
         """
         given = _Given(partition_by, type, time, optimize, time_limit, seed, sample, args, hints, types)
         planned = given.plan(self, events)
-        return planned.explain(_count(planned, events) if analyze else None)
+        return planned.explain(_count(planned) if analyze else None)
 
     def plan(
         self,
-        events: DataFrame,
+        events: Rows,
         *,
-        partition_by: str | Sequence[str] | None = None,
-        type: str = "type",
-        time: str | Sequence[str] = "time",
+        partition_by: Names | None = None,
+        type: Key = "type",
+        time: Names = "time",
         optimize: str = "annealing",
         time_limit: float = _SECONDS,
         seed: int = 0,
-        sample: DataFrame | None = None,
+        sample: Rows | None = None,
         args: Args | None = None,
         hints: Args | None = None,
         types: Collection[str] | None = None,
@@ -241,7 +243,7 @@ class Workload:
         """Give the shared plan as a graph, which `trellis.plot_plan` draws. Parameters are those of `explain`."""
         given = _Given(partition_by, type, time, optimize, time_limit, seed, sample, args, hints, types)
         planned = given.plan(self, events)
-        nodes, edges, absences = planned.graph(_count(planned, events) if analyze else None)
+        nodes, edges, absences = planned.graph(_count(planned) if analyze else None)
         return PlanGraph(tuple(PlanNode(*node) for node in nodes), edges, absences)
 
 
@@ -276,36 +278,37 @@ def _text(
 class _Given:
     """What a call says beside its patterns and its events."""
 
-    partition_by: str | Sequence[str] | None
-    type: str
-    time: str | Sequence[str]
+    partition_by: Names | None
+    type: Key
+    time: Names
     optimize: str
     time_limit: float
     seed: int
-    sample: DataFrame | None
+    sample: Rows | None
     args: Args | None
     hints: Args | None
     types: Collection[str] | None
 
-    def plan(self, patterns: Workload, events: DataFrame) -> WorkloadOnFrame:
+    def plan(self, patterns: Workload, events: Rows) -> WorkloadOnFrame:
         """The patterns with their plan for the events."""
         known = known_types(self.types)
-        parsed = parse_workload(patterns.patterns, self.type, self.time, types=known)
+        parsed = parse_workload(patterns.patterns, name_of(self.type), names_of(self.time), types=known)
         frames = {"events": events} if self.sample is None else {"events": events, "sample": self.sample}
-        session = Session(session_of(None, frames, self.args), dict(self.args or {}))
+        spark, given = session_of(None, frames, self.args)
+        session = Session(spark, dict(self.args or {}))
         hints = Hints.of(self.hints)
         queries = {one.name: one.query for one in parsed}
         with errors_about(str(patterns)), warm_kernels(Kernels.WORKLOADS):
             planned = plan_on_frame(
                 dict(patterns.patterns),
                 queries,
-                events,
+                given["events"],
                 session,
                 _names(self.partition_by),
                 hints,
                 self._options(hints),
                 patterns.memory,
-                self.sample,
+                given.get("sample"),
             )
             require_worker_python(session.spark)
         return planned
@@ -313,9 +316,11 @@ class _Given:
     def _options(self, hints: Hints) -> SearchOptions:
         limit = self.time_limit
         if not isinstance(limit, (int, float)) or isinstance(limit, bool) or not limit >= 0:
-            raise BindingError("time_limit is a number of seconds, 0 or more.")
+            raise BindingError(
+                f"time_limit is a number of seconds, not {limit!r}.", cure="Pass 0 or more: time_limit=5."
+            )
         if not isinstance(self.seed, int):
-            raise BindingError("seed is a whole number.")
+            raise BindingError(f"seed is a whole number, not {self.seed!r}.", cure="Pass seed=0, or another one.")
         return SearchOptions(
             self.optimize,
             hints.plans == "orders",
@@ -326,17 +331,20 @@ class _Given:
         )
 
 
-def _count(planned: WorkloadOnFrame, events: DataFrame) -> tuple[int, ...]:
-    if events.isStreaming:
+def _count(planned: WorkloadOnFrame) -> tuple[int, ...]:
+    if planned.frame.isStreaming:
         raise UnsupportedError("A stream never ends, so nothing can be counted.", cure="Leave out analyze.")
     return planned.count()
 
 
-def _names(given: str | Sequence[str] | None) -> tuple[str, ...]:
-    names = (given,) if isinstance(given, str) else tuple(given or ())
+def _names(given: Names | None) -> tuple[str, ...]:
+    found = names_of(() if given is None else given)
+    names = (found,) if isinstance(found, str) else tuple(found)
     for name in names:
         if not isinstance(name, str):
-            raise BindingError("partition_by takes names of columns.", cure='Write partition_by=["city", "sensor"].')
+            raise ArgumentError(
+                f"partition_by takes names of columns, not {name!r}.", cure='Write partition_by=["city", "sensor"].'
+            )
         if name.lower() in _RESULT:
             raise BindingError(
                 f"The result has a column {name} already.", cure="Rename it: events.withColumnRenamed(...)."

@@ -281,9 +281,14 @@ def _text(args: Namespace) -> str:
             text = Path(args.query).expanduser().read_text(encoding="utf-8-sig")
         except (OSError, UnicodeError) as error:
             reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
-            raise FileError(f"The query {args.query} cannot be read: {reason}.") from error
+            raise FileError(
+                f"The query {args.query} cannot be read: {reason}.",
+                cure="Name a file with the query, or write the query itself: --sql 'SELECT ...'.",
+            ) from error
     if not text.strip():
-        raise QuerySyntaxError("The query is empty.")
+        raise QuerySyntaxError(
+            "The query is empty.", cure="Name a file that holds one, or write it: --sql 'SELECT ...'."
+        )
     return text
 
 

@@ -85,14 +85,17 @@ def check_target(target: Target, inputs: Iterable[str], *, local: bool) -> None:
         raise FileError(f"{target.path} is not a file of this machine.", cure="Let Spark write it: --partitioned.")
     if target.partitioned and (is_url(target.path) or not local):
         if target.overwrite and target.path in inputs:
-            raise FileError(f"{target.path} is read by the query, so it is not replaced.")
+            raise FileError(f"{target.path} is read by the query, so it is not replaced.", cure="Name another one.")
         return
     path = Path(target.path)
     check_writable(path, overwrite=target.overwrite)
     if path.is_dir() and not target.partitioned:
         raise FileError(f"{path} is a folder.", cure="Name another file, or replace the folder: --partitioned.")
     if path.is_dir() and not (path / "_SUCCESS").exists() and any(path.iterdir()):
-        raise FileError(f"{path} is a folder that Spark did not write, so it is not replaced.")
+        raise FileError(
+            f"{path} is a folder that Spark did not write, so it is not replaced.",
+            cure="Name another one, or empty it.",
+        )
 
 
 def check_writable(path: Path, *, overwrite: bool) -> None:
@@ -100,9 +103,12 @@ def check_writable(path: Path, *, overwrite: bool) -> None:
     if path.exists() and not overwrite:
         raise FileError(f"{path} is there already.", cure="Replace it with --overwrite, or name another one.")
     if not path.absolute().parent.is_dir():
-        raise FileError(f"There is no folder {path.absolute().parent} to write {path.name} into.")
+        raise FileError(
+            f"There is no folder {path.absolute().parent} to write {path.name} into.",
+            cure="Make it, or name another one.",
+        )
     if not os.access(path.absolute().parent, os.W_OK):
-        raise FileError(f"The folder {path.absolute().parent} may not be written to.")
+        raise FileError(f"The folder {path.absolute().parent} may not be written to.", cure="Name another folder.")
 
 
 def write(frame: DataFrame, target: Target, *, local: bool) -> int | None:

@@ -98,7 +98,10 @@ def _require_server(remote: str) -> None:
     try:
         socket.create_connection((place.hostname or "", place.port or 15002), timeout=10).close()
     except (OSError, ValueError) as error:
-        raise ResourceError(f"No Spark Connect server answers at {remote}: {error}.") from error
+        raise ResourceError(
+            f"No Spark Connect server answers at {remote}: {error}.",
+            cure="Start the server, or correct --remote sc://host:port; without it, Spark runs here.",
+        ) from error
 
 
 @contextlib.contextmanager
@@ -120,7 +123,9 @@ def _started(args: Namespace) -> Iterator[SparkSession]:
         except PySparkRuntimeError as error:
             if spark is not None:
                 raise
-            raise ResourceError(f"Spark did not start: {_last_words(log) or error}") from error
+            raise ResourceError(
+                f"Spark did not start: {_last_words(log) or error}", cure="See all that it says with --debug."
+            ) from error
         except Exception as error:
             raise _told(error, log) from error
         finally:

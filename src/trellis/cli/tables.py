@@ -79,7 +79,10 @@ def locate(given: Table, *, local: bool) -> Table:
     if local and not is_url(path):
         path = str(Path(path).expanduser())
         if not _files(path):
-            raise FileError(f"There is no file {path} for the table {given.name}.")
+            raise FileError(
+                f"There is no file {path} for the table {given.name}.",
+                cure=f"Name a file, a folder or a glob: --table {given.name}=PATH.",
+            )
     kind = given.kind or kind_of(path) or (_kind_inside(path) if local and not is_url(path) else None)
     if kind is None:
         raise FileError(

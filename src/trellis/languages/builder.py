@@ -14,7 +14,7 @@ from typing import TypeAlias, TypeVar
 from trellis.algebra.expression import Identifier
 from trellis.algebra.query import Query
 from trellis.algebra.widths import check_within
-from trellis.errors import QuerySyntaxError, TrellisError
+from trellis.errors import ArgumentError, QuerySyntaxError, TrellisError
 from trellis.languages.cursor import cursor_over
 from trellis.languages.expressions import parse_expression, parse_expression_text
 from trellis.languages.match_recognize import (
@@ -36,6 +36,7 @@ from trellis.languages.pieces import (
     parse_piece,
     point_into_piece,
     require_text,
+    texts_of,
     width_text,
     with_pair,
 )
@@ -52,6 +53,10 @@ _ROWS_PER_MATCH = {
     "ALL OMIT EMPTY": "ALL ROWS PER MATCH OMIT EMPTY MATCHES",
     "ALL WITH UNMATCHED": "ALL ROWS PER MATCH WITH UNMATCHED ROWS",
 }
+_CONDITION = "UP='price > prev(price)'"
+_STRETCH = "UP='last(price) > first(price)'"
+_MEASURE = "top='last(UP.price)'"
+_UNION = "MOVE=['UP', 'DOWN']"
 # What stands before the variable in the definition of a segment.
 _SEGMENT = "SEGMENT "
 
@@ -74,12 +79,12 @@ def build(pattern: str) -> QueryBuilder:
     PATTERN (A UP+)
     DEFINE UP AS price > PREV(price)
     """
-    require_text("The pattern", pattern)
+    require_text("The pattern", pattern, "A DOWN+ UP+")
     parse_pattern_text(pattern)
     return QueryBuilder(pattern)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class QueryBuilder:
     """A query that is being written. Builders do not change: each step returns a new one."""
 
@@ -92,6 +97,9 @@ class QueryBuilder:
     _after_match: str | None = None
     _within: str | None = None
     _timeouts: bool = False
+
+    def __repr__(self) -> str:
+        return self.text()
 
     def define(self: B, mapping: Mapping[str, str] | None = None, /, **conditions: str) -> B:
         """Give variables their conditions; a variable that has one already gets the new one.
@@ -109,7 +117,8 @@ class QueryBuilder:
         >>> str(builder.query().definitions[0].condition)
         'price < 20'
         """
-        return replace(self, _definitions=_defined(self._definitions, "", {**(mapping or {}), **conditions}))
+        named = texts_of("define", mapping, conditions, _CONDITION)
+        return replace(self, _definitions=_defined(self._definitions, "", named))
 
     def define_segments(self: B, mapping: Mapping[str, str] | None = None, /, **conditions: str) -> B:
         """Give variables conditions on whole segments; a variable that has a condition already gets the new one.
@@ -130,7 +139,8 @@ class QueryBuilder:
           SEGMENT DOWN AS last(DOWN.x) < first(DOWN.x),
           SEGMENT WIN AS window(2, 9)
         """
-        return replace(self, _definitions=_defined(self._definitions, _SEGMENT, {**(mapping or {}), **conditions}))
+        named = texts_of("define_segments", mapping, conditions, _STRETCH)
+        return replace(self, _definitions=_defined(self._definitions, _SEGMENT, named))
 
     def subset(self: B, mapping: Mapping[str, str | Sequence[str]] | None = None, /, **names: str | Sequence[str]) -> B:
         """Name unions of variables.
@@ -142,7 +152,8 @@ class QueryBuilder:
         ('B', 'C')
         """
         pairs = self._subsets
-        for name, members in {**(mapping or {}), **names}.items():
+        for name, members in texts_of("subset", mapping, names, _UNION).items():
+            _require_members(name, members)
             text = members if isinstance(members, str) else ", ".join(_variable(member) for member in members)
             parse_piece(text, parse_variables)
             pairs = with_pair(pairs, _variable(name), text, _fold_variable)
@@ -158,8 +169,8 @@ class QueryBuilder:
         ['number of rows', 'low']
         """
         pairs = self._measures
-        for name, expression in {**(mapping or {}), **expressions}.items():
-            require_text(f"The measure {name}", expression)
+        for name, expression in texts_of("measures", mapping, expressions, _MEASURE).items():
+            require_text(f"The measure {name}", expression, "last(A.price)")
             parse_expression_text(expression)
             pairs = with_pair(pairs, name, expression, str.upper)
         return replace(self, _measures=pairs)
@@ -177,7 +188,7 @@ class QueryBuilder:
         >>> build("A").rows_per_match("all omit empty").query().rows_per_match.value
         'ALL ROWS PER MATCH OMIT EMPTY MATCHES'
         """
-        require_text("Rows per match", rows)
+        require_text("The argument of rows_per_match", rows, "all")
         text = _ROWS_PER_MATCH.get(" ".join(rows.upper().split()), rows)
         try:
             parse_piece(text, lambda cursor: (parse_rows_per_match(cursor), parse_timeouts(cursor)))
@@ -200,7 +211,7 @@ class QueryBuilder:
         >>> str(build("A B").after_match("first B").query().after_match)
         'SKIP TO FIRST B'
         """
-        require_text("After match", skip)
+        require_text("The argument of after_match", skip, "next row")
         text = re.sub(r"(?i)^\s*(after\s+match\b)?\s*(skip\b)?\s*", "", skip)
         to = "" if re.match(r"(?i)(past|to)\s", text) else "TO "
         text = f"SKIP {to}{text}"
@@ -308,10 +319,19 @@ class QueryBuilder:
 
 
 def _key_texts(keys: Keys) -> list[str]:
-    texts = [keys] if isinstance(keys, str) else list(keys or ())
+    given: object = keys
+    texts: list[object] = list(given) if isinstance(given, (list, tuple)) else [] if given is None else [given]
     for text in texts:
-        require_text("A key", text)
-    return [closed(text) for text in texts]
+        require_text("A key", text, "ts DESC")
+    return [closed(str(text)) for text in texts]
+
+
+def _require_members(name: str, members: object) -> None:
+    listed = isinstance(members, Sequence) and all(isinstance(member, str) for member in members)
+    if not listed:
+        raise ArgumentError(
+            f"The subset {name} holds variables, which are texts, not {members!r}.", cure=f"Write subset({_UNION})."
+        )
 
 
 def _variable(name: str) -> str:
@@ -332,7 +352,7 @@ def _fold_head(head: str) -> str:
 def _defined(pairs: Pairs, prefix: str, conditions: Mapping[str, str]) -> Pairs:
     """The definitions with some added or replaced."""
     for name, condition in conditions.items():
-        require_text(f"The condition of {name}", condition)
+        require_text(f"The condition of {name}", condition, "price > prev(price)")
         parse_expression_text(condition)
         pairs = with_pair(pairs, prefix + _variable(name), condition, _fold_head)
     return pairs

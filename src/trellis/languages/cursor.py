@@ -65,6 +65,11 @@ class Cursor:
         return self._position >= len(self._tokens)
 
     @property
+    def closes(self) -> bool:
+        """Whether something stands behind the last token: a bracket, or another part of the text."""
+        return self._end is not None
+
+    @property
     def position(self) -> int:
         """The number of tokens read so far."""
         return self._position
@@ -172,7 +177,14 @@ class Cursor:
             problem = f"Cannot read `{token.text}`, expected {expected}."
         else:
             problem = f"Expected {expected}, found `{token.text}`."
-        raise QuerySyntaxError(problem, cure=cure, span=self.span)
+        raise QuerySyntaxError(problem, cure=cure or self._cure(expected), span=self.span)
+
+    def _cure(self, expected: str) -> str:
+        """What to do where nothing better is known: what is expected stands behind what was read."""
+        before = self._tokens[self._position - 1].text if self._position else ""
+        if expected.startswith("the end"):
+            return f"Leave out what stands behind `{before}`."
+        return f"Write {expected} behind `{before}`." if before else f"Begin with {expected}."
 
     def enter(self) -> None:
         """Go one level deeper; `leave` is not needed when an error ends the parse."""
@@ -199,7 +211,7 @@ class Cursor:
                     depth -= 1
                     if depth == 0:
                         return ahead
-        raise QuerySyntaxError("This bracket is not closed.", span=self.span)
+        raise QuerySyntaxError("This bracket is not closed.", cure="Write `)` behind what it holds.", span=self.span)
 
     def split_symbols(self, ahead: int) -> None:
         """Read the next tokens as single characters: a pattern has no `||` or `->`."""

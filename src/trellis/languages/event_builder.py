@@ -24,6 +24,7 @@ from trellis.languages.pieces import (
     parse_piece,
     point_into_piece,
     require_text,
+    texts_of,
     width_text,
     with_pair,
 )
@@ -63,7 +64,7 @@ def build_events(*components: str) -> EventBuilder:
     WITHIN INTERVAL 12 HOURS
     """
     for component in components:
-        require_text("A component", component)
+        require_text("A component of event_pattern", component, "Order o")
         parse_piece(component, parse_components, "`,` or the end of the component", _COMPONENT)
     builder = EventBuilder(components)
     # Each may be right and all of them wrong: two of one name, or nothing but what must not happen.
@@ -71,7 +72,7 @@ def build_events(*components: str) -> EventBuilder:
     return builder
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class EventBuilder:
     """An event pattern that is being written. Builders do not change: each step returns a new one."""
 
@@ -84,6 +85,9 @@ class EventBuilder:
     _result_type: str | None = None
     _non_overlapping: bool = False
     _timeouts: bool = False
+
+    def __repr__(self) -> str:
+        return "".join(text for text, _ in self._pieces())
 
     def where(self: B, *conditions: str) -> B:
         """Add conditions on the events of a match, all of which must hold.
@@ -122,7 +126,7 @@ class EventBuilder:
         ['id', 'site.country']
         """
         for column in columns:
-            require_text("A column", column)
+            require_text("A column of same", column, "site.id")
             parse_piece(column, parse_columns, "`.`, `,` or the end of the column", _COLUMN)
         return replace(self, _same=(*self._same, *columns))
 
@@ -141,7 +145,7 @@ class EventBuilder:
         PATTERN SEQ(A a, B b)
         WHERE strict_contiguity { }
         """
-        require_text("The strategy", name)
+        require_text("The argument of strategy", name, "skip_till_any_match")
         return replace(self, _strategy=parse_piece(name, parse_strategy, cure=_STRATEGY).name.lower())
 
     def within(self: B, width: Width) -> B:
@@ -178,12 +182,10 @@ class EventBuilder:
         >>> [measure.name for measure in builder.query().measures]
         ['number of b', 'start']
         """
-        if mapping is not None and not isinstance(mapping, Mapping):
-            raise BindingError("What is returned has names.", cure='Write returning(site="a.site").')
         variables = self._variables()
         pairs = self._values
-        for name, value in {**(mapping or {}), **values}.items():
-            require_text(f"The value {name}", value)
+        for name, value in texts_of("returning", mapping, values, "site='a.site'").items():
+            require_text(f"The value {name}", value, "a.site")
             parse_piece(value, parse_expression, "an operator or the end of the expression", variables=variables)
             pairs = with_pair(pairs, name, value, str.upper)
         return replace(self, _values=pairs)
@@ -199,7 +201,7 @@ class EventBuilder:
           o.id AS `id`
         )
         """
-        require_text("The type", name)
+        require_text("The argument of result_type", name, "Late")
         # In quotes nobody takes it for a function.
         text = str(Identifier(name, quoted=True))
         parse_piece(text, lambda cursor: cursor.expect_name("the type of the result"))
@@ -298,7 +300,7 @@ class EventBuilder:
 
 def _conjuncts(condition: str, variables: frozenset[str]) -> str:
     """The condition as AND can join it to others: with brackets around what OR joins."""
-    require_text("A condition", condition)
+    require_text("A condition of where", condition, "p.sum < o.sum")
     alternative = parse_piece(condition, _is_alternative, "AND, OR or the end of the condition", variables=variables)
     return f"({closed(condition)})" if alternative else condition
 

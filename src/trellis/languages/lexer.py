@@ -108,7 +108,12 @@ def attach_text(text: str) -> Iterator[None]:
         error.with_text(text)
         raise
     except RecursionError:
-        raise QuerySyntaxError("The text is nested too deeply.", span=Span(0, 1), text=text) from None
+        raise QuerySyntaxError(
+            "The text is nested too deeply.",
+            cure="Split the expression, or compute a part of it in a subquery.",
+            span=Span(0, 1),
+            text=text,
+        ) from None
 
 
 def _spans(text: str) -> Iterator[Span]:
@@ -117,7 +122,9 @@ def _spans(text: str) -> Iterator[Span]:
         found = Spark().tokenize(text)
     except TokenError:
         raise QuerySyntaxError(
-            "A string, a quoted name or a comment is not closed, or not well formed.", span=_unclosed(text)
+            "A string, a quoted name or a comment is not closed, or not well formed.",
+            cure="It ends with the sign that it starts with: ' or \" or `; a comment /* with */.",
+            span=_unclosed(text),
         ) from None
     last = -1
     for token in found:

@@ -52,6 +52,9 @@ _PARTS = (
     "SUBSET",
     "DEFINE",
 )
+_NAMED = "A measure has a name: `last(A.price) AS top`."
+_SKIPS = "Write SKIP PAST LAST ROW, SKIP TO NEXT ROW, SKIP TO FIRST A, SKIP TO LAST A or SKIP TO A."
+_DEFINED = "A definition is a variable, AS and its condition: `UP AS price > prev(price)`."
 _ORDER = f"The parts stand in this order: {', '.join(_PARTS)}."
 
 
@@ -84,6 +87,7 @@ def parse_clause(cursor: Cursor) -> Query:
         done = number
         _parse_part(cursor, part, parts)
     if not cursor.at_end:
+        _refuse_missing_comma(cursor, done)
         rest = _PARTS[done + 1 :]
         cursor.fail(f"{', '.join(rest)} or `)`" if rest else "`,` or `)`", cure=_ORDER)
     if parts.pattern is None:
@@ -108,6 +112,17 @@ def parse_clause(cursor: Cursor) -> Query:
         query = replace(query, wanted=Wanted.ALL)
     check_query(query)
     return query
+
+
+def _refuse_missing_comma(cursor: Cursor, done: int) -> None:
+    """Say what is missing, where the next definition or measure follows without a comma."""
+    for part, what, example in (
+        ("DEFINE", "definitions", "DEFINE A AS x > 1, B AS x > 2"),
+        ("MEASURES", "measures", "MEASURES first(x) AS a, last(x) AS b"),
+    ):
+        named = cursor.is_name() and (cursor.at_words("AS", ahead=1) or part == "MEASURES" or _at_segment(cursor))
+        if done >= 0 and _PARTS[done] == part and named:
+            cursor.fail("`,`", cure=f"A comma stands between two {what}: {example}.")
 
 
 def parse_clause_text(text: str) -> Query:
@@ -226,8 +241,10 @@ def _sort_key(cursor: Cursor) -> SortKey:
 def _measure(cursor: Cursor) -> Measure:
     expression = parse_expression(cursor)
     if not cursor.accept("AS") and _part_ahead(cursor) is not None:
-        cursor.fail("AS and the name of the measure")
-    name = cursor.expect_name("an operator, or AS and the name of the measure")
+        cursor.fail("AS and the name of the measure", cure=_NAMED)
+    if not cursor.is_name():
+        cursor.fail("an operator, or AS and the name of the measure", cure=_NAMED)
+    name = cursor.next()
     return Measure(name.identifier.text, expression, name.span)
 
 
@@ -266,14 +283,16 @@ def parse_after_match(cursor: Cursor) -> Skip:
         cursor.expect("LAST", "ROW")
         return Skip(span=cursor.since(start))
     if not cursor.accept("TO"):
-        cursor.fail("PAST LAST ROW, TO NEXT ROW, or TO and a variable")
+        cursor.fail("PAST LAST ROW, TO NEXT ROW, or TO and a variable", cure=_SKIPS)
     if cursor.accept("NEXT", "ROW"):
         return Skip(SkipTo.NEXT_ROW, span=cursor.since(start))
     to = SkipTo.LAST
     # A variable may be called first or last: then no name follows that belongs here.
     if cursor.keyword() in ("FIRST", "LAST") and cursor.is_name(1) and not _part_follows(cursor):
         to = SkipTo[cursor.next().keyword]
-    variable = cursor.expect_name("NEXT ROW, FIRST, LAST or a variable")
+    if not cursor.is_name() or (cursor.at_words("PATTERN") and cursor.symbol(1) == "("):
+        cursor.fail("NEXT ROW, FIRST, LAST or a variable", cure=_SKIPS)
+    variable = cursor.next()
     return Skip(to, variable.variable, variable.span)
 
 
@@ -321,5 +340,6 @@ def _definition(cursor: Cursor) -> Definition:
     if kind is VariableKind.SEGMENT:
         cursor.next()
     variable = cursor.expect_name("a variable")
-    cursor.expect("AS")
+    if not cursor.accept("AS"):
+        cursor.fail("AS", cure=_DEFINED)
     return Definition(variable.variable, parse_expression(cursor), variable.span, kind)

@@ -176,7 +176,9 @@ def _counts(cursor: Cursor) -> tuple[int | CountParameter, int | CountParameter 
     cursor.expect_symbol("}", "a number, a parameter or `}`" if most is None else "`}`")
     span = cursor.since(start)
     if most == 0:
-        raise QuerySyntaxError("The upper bound of a quantifier must be at least 1.", span=span)
+        raise QuerySyntaxError(
+            "The upper bound of a quantifier must be at least 1.", cure="Leave out a part that has no row.", span=span
+        )
     # What a parameter asks for is looked at when it has its value.
     if isinstance(least, int) and isinstance(most, int) and most < least:
         raise QuerySyntaxError(
@@ -199,7 +201,11 @@ def _count(cursor: Cursor) -> int | CountParameter | None:
     cursor.next()
     # The length is looked at first: Python refuses to convert numbers of thousands of digits.
     if len(token.text.lstrip("0")) > len(str(MAX_COUNT)) or int(token.text) > MAX_COUNT:
-        raise UnsupportedError(f"A quantifier can count up to {MAX_COUNT} at most.", span=token.span)
+        raise UnsupportedError(
+            f"A quantifier can count up to {MAX_COUNT} at most.",
+            cure="Leave out the upper bound, or count in a condition: count(A.*) < n.",
+            span=token.span,
+        )
     return int(token.text)
 
 
@@ -223,6 +229,10 @@ def _part(cursor: Cursor) -> Pattern:
             if cursor.accept_symbol(")"):
                 return Empty()
             inner = _alternation(cursor)
+            if cursor.at_end and not cursor.closes:
+                raise QuerySyntaxError(
+                    "This bracket is not closed.", cure="Write `)` behind the part that it holds.", span=start
+                )
             cursor.expect_symbol(")", "a variable, a quantifier, `&`, `|` or `)`")
             return inner
         case "^" | "$" as symbol:

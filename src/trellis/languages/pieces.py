@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import timedelta
 from typing import TypeAlias, TypeVar
 
-from trellis.errors import Span, TrellisError
+from trellis.errors import ArgumentError, Span, TrellisError
 from trellis.languages.cursor import Cursor, cursor_over
 from trellis.languages.lexer import attach_text
 
@@ -19,6 +19,7 @@ __all__ = [
     "parse_piece",
     "point_into_piece",
     "require_text",
+    "texts_of",
     "width_text",
     "with_pair",
 ]
@@ -31,10 +32,34 @@ Width: TypeAlias = str | int | float | timedelta
 T = TypeVar("T")
 
 
-def require_text(what: str, text: object) -> None:
+def require_text(what: str, text: object, example: str) -> None:
     """Refuse what is no string."""
-    if not isinstance(text, str):
-        raise TypeError(f"{what} must be a string, not {type(text).__name__}.")
+    if isinstance(text, str):
+        return
+    kind = type(text).__name__
+    cure = f"Write it as a text: {example!r}."
+    if kind == "Column":
+        cure = f"Write it as SQL, in a text: {example!r}; a Column cannot speak of the rows of a match."
+    raise ArgumentError(f"{what} must be a string, not {_article(kind)}.", cure=cure)
+
+
+def texts_of(step: str, given: object, named: Mapping[str, T], example: str) -> dict[str, T]:
+    """What a step of a builder was given: a mapping, or keywords; `example` shows both."""
+    if given is not None and not isinstance(given, Mapping):
+        raise ArgumentError(
+            f"{step} takes names with their texts, not {_article(type(given).__name__)}.",
+            cure=f"Write {step}({example}), or pass a dictionary.",
+        )
+    for name in given or ():
+        if not isinstance(name, str):
+            raise ArgumentError(
+                f"A name in {step} is {_article(type(name).__name__)}, not a string.", cure=f"Write {step}({example})."
+            )
+    return {**(given or {}), **named}
+
+
+def _article(kind: str) -> str:
+    return f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}" if kind != "NoneType" else "None"
 
 
 def parse_piece(
@@ -109,4 +134,7 @@ def width_text(width: Width) -> str:
         return f"INTERVAL '{'-' if width < timedelta(0) else ''}{size.days} {clock}' DAY TO SECOND"
     if isinstance(width, (str, int, float)) and not isinstance(width, bool):
         return str(width)
-    raise TypeError(f"The width must be a string, a number or a timedelta, not {type(width).__name__}.")
+    raise ArgumentError(
+        f"The width of within must be a string, a number or a timedelta, not {_article(type(width).__name__)}.",
+        cure="Write within('2 hours'), or within(10) where the order is a number.",
+    )

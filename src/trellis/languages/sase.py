@@ -159,7 +159,7 @@ def is_sase(text: str) -> bool:
 
 
 def _column(name: str) -> Name:
-    require_text("The name of a column", name)
+    require_text("The name of a column", name, "time")
     return Name((Identifier(name, quoted=True),))
 
 
@@ -396,7 +396,11 @@ def parse_window(cursor: Cursor) -> Expression | int:
         number = cursor.next().text
         cursor.next()
         if not number.isdigit() or int(number) < 1:
-            raise QuerySyntaxError("A window of events is a whole number, 1 or more.", span=cursor.since(start))
+            raise QuerySyntaxError(
+                "A window of events is a whole number, 1 or more.",
+                cure="Write WITHIN 500 events.",
+                span=cursor.since(start),
+            )
         return int(number)
     words = []
     while cursor.kind() is TokenKind.NUMBER and cursor.keyword(1) in INTERVAL_UNITS:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from trellis.algebra.expression import Identifier
 from trellis.algebra.statement import MatchClause, Statement
 from trellis.errors import QuerySyntaxError, Span, UnsupportedError
+from trellis.languages.brackets import BRACKETS, match_brackets
 from trellis.languages.commands import has_effect, read_view
 from trellis.languages.cursor import Cursor
 from trellis.languages.edits import Edit, quote
@@ -21,7 +22,6 @@ from trellis.languages.sqlts import parse_sequence_query
 
 __all__ = ["find_name", "parse_statement", "require_sequence"]
 
-_BRACKETS = {"(": ")", "[": "]", "{": "}"}
 _MAX_NESTING = 300
 _CLAUSE_STARTS = frozenset(["PARTITION", "ORDER", "MEASURES", "ONE", "ALL", "AFTER", "INITIAL", "SEEK", "PATTERN"])
 # A relation starts after these words.
@@ -93,10 +93,12 @@ def parse_statement(text: str) -> Statement:
         end = _strip_semicolons(tokens)
         if not tokens:
             raise QuerySyntaxError("The text is empty.", cure="Write a query.", span=Span(0, 1))
-        reading = _Reading(text, tokens, _match_brackets(tokens))
+        reading = _Reading(text, tokens, match_brackets(tokens))
         _read_level(reading, 0, len(tokens), (), 0)
         if reading.clauses and (inner := next((token for token in tokens if token.text == ";"), None)):
-            raise UnsupportedError("MATCH_RECOGNIZE cannot stand in a script of statements.", span=inner.span)
+            raise UnsupportedError(
+                "MATCH_RECOGNIZE cannot stand in a script of statements.", cure="Run its query alone.", span=inner.span
+            )
         cursor = Cursor(text, tokens)
         view = read_view(cursor) if reading.clauses else None
         start = 0 if view is None else cursor.span.start
@@ -148,29 +150,13 @@ def _strip_semicolons(tokens: list[Token]) -> int | None:
     return end
 
 
-def _match_brackets(tokens: list[Token]) -> dict[int, int]:
-    """For each opening bracket, the one that closes it."""
-    partners = {}
-    opened: list[int] = []
-    for index, token in enumerate(tokens):
-        if token.kind is not TokenKind.SYMBOL:
-            continue
-        if token.text in _BRACKETS:
-            opened.append(index)
-        elif token.text in _BRACKETS.values():
-            if not opened or _BRACKETS[tokens[opened[-1]].text] != token.text:
-                raise QuerySyntaxError(f"`{token.text}` closes a bracket that was not opened.", span=token.span)
-            partners[opened.pop()] = index
-    if opened:
-        raise QuerySyntaxError("This bracket is not closed.", span=tokens[opened[-1]].span)
-    return partners
-
-
 def _read_level(reading: _Reading, start: int, stop: int, visible: tuple[_TableExpression, ...], depth: int) -> None:
     """Read the tokens between two brackets, or the whole statement."""
     if depth > _MAX_NESTING:
         raise QuerySyntaxError(
-            f"The text is nested too deeply: more than {_MAX_NESTING} levels.", span=reading.tokens[start - 1].span
+            f"The text is nested too deeply: more than {_MAX_NESTING} levels.",
+            cure="Give an inner query a name: WITH name AS (SELECT ...).",
+            span=reading.tokens[start - 1].span,
         )
     index = start
     windows = False
@@ -271,7 +257,7 @@ def _relation_start(reading: _Reading, start: int, index: int) -> int | None:
 
     It reaches back to FROM, JOIN, a comma or an opening bracket.
     """
-    if reading.symbol(index - 1) and reading.symbol(index - 1) not in _BRACKETS.values():
+    if reading.symbol(index - 1) and reading.symbol(index - 1) not in BRACKETS.values():
         return None
     closings = {close: opening for opening, close in reading.partners.items() if start <= opening < index}
     at = index - 1
@@ -350,7 +336,11 @@ def _read_sequence(reading: _Reading, start: int, end: int, visible: tuple[_Tabl
     """Take a SQL-TS query out of the text: its matches stand behind a placeholder, and their columns in SELECT."""
     tables = _level_word(reading, "FROM", start + 1, end)
     if tables is None:
-        raise QuerySyntaxError("A SQL-TS query needs FROM.", span=reading.tokens[end - 1].span)
+        raise QuerySyntaxError(
+            "A SQL-TS query needs FROM.",
+            cure="Write SELECT X.a FROM t SEQUENCE BY s AS (X, *Y) WHERE ...",
+            span=reading.tokens[end - 1].span,
+        )
     where = _level_word(reading, "WHERE", tables, end)
 
     def part(first: int, stop: int) -> Cursor:

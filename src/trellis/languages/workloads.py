@@ -21,6 +21,7 @@ from trellis.languages.sase import parse_sase_text
 
 __all__ = ["NamedPattern", "is_workload", "parse_workload", "read_workload"]
 
+_EXAMPLE = "PATTERN SEQ(Order o, Payment p) WITHIN 10"
 _FORM = "Write `name: PATTERN ...`, and a semicolon between two patterns."
 
 
@@ -124,12 +125,12 @@ def _written(patterns: Mapping[str, str] | Sequence[str] | str) -> Iterator[_Wri
             yield from _chunks(patterns, tokenize(patterns))
     elif isinstance(patterns, Mapping):
         for name, text in patterns.items():
-            require_text("The name of a pattern", name)
-            require_text("A pattern", text)
+            require_text("The name of a pattern", name, "late")
+            require_text(f"The pattern {name}", text, _EXAMPLE)
             yield _Written(name, text, text)
     else:
-        for text in patterns:
-            require_text("A pattern", text)
+        for number, text in enumerate(patterns, 1):
+            require_text(f"Pattern {number}", text, _EXAMPLE)
             yield _Written(None, text, text)
 
 

@@ -100,4 +100,6 @@ def _check_search(query: Query) -> None:
         (possessive, "A possessive quantifier with segments"),
     ):
         if missing:
-            raise UnsupportedError(f"{what} is not supported yet.")
+            raise UnsupportedError(
+                f"{what} is not supported yet.", cure="Ask for it in another way: see docs/language.md."
+            )

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import timedelta
+from difflib import get_close_matches
 from math import isfinite
 from pathlib import Path
 from typing import TypeGuard
 
 from trellis.algebra.segments import Choices
 from trellis.algebra.statistics import RowStatistics
-from trellis.errors import BindingError
+from trellis.errors import ArgumentError, BindingError
 from trellis.planning.rules import RULES
 from trellis.planning.segments.costs import read_costs
 
@@ -107,6 +108,10 @@ class Hints:
     @staticmethod
     def of(values: Mapping[str, object] | None) -> Hints:
         """Read the `hints` argument of the public functions."""
+        if values is not None and not isinstance(values, Mapping):
+            raise ArgumentError(
+                "Hints have names: hints is a dictionary.", cure="Pass hints={'step_budget': 1_000_000}."
+            )
         values = dict(values or {})
         off = values.pop("off", ())
         off = (off,) if isinstance(off, str) else off
@@ -116,39 +121,42 @@ class Hints:
         chosen = {name: values.pop(name) for name in _CHOICES if name in values}
         rewrite = values.pop("rewrite", "auto")
         if rewrite not in ("auto", "always"):
-            raise BindingError("The hint rewrite must be one of auto, always.")
+            raise _no_choice("rewrite", rewrite, ("auto", "always"))
         costs = _read_costs(values.pop("costs")) if "costs" in values else None
         prefilter = values.pop("prefilter", "auto")
         if prefilter not in _PREFILTERS:
-            raise BindingError(f"The hint prefilter must be one of {', '.join(_PREFILTERS)}.")
+            raise _no_choice("prefilter", prefilter, _PREFILTERS)
         symbols = _symbols(values.pop("symbols", ()))
         statistics = _statistics(values.pop("statistics", "auto"))
         slices = values.pop("slices", "auto")
         plans = values.pop("plans", "trees")
         if plans not in _PLANS:
-            raise BindingError(f"The hint plans must be one of {', '.join(_PLANS)}.")
+            raise _no_choice("plans", plans, _PLANS)
         neighbours = values.pop("neighbours", Hints().neighbours)
         late = values.pop("late", "drop")
         if late not in _LATE:
-            raise BindingError(f"The hint late must be one of {', '.join(_LATE)}.")
+            raise _no_choice("late", late, _LATE)
         unbounded, adapt = values.pop("allow_unbounded", False), values.pop("adapt", True)
         for name, value in (("allow_unbounded", unbounded), ("adapt", adapt)):
             if not isinstance(value, bool):
-                raise BindingError(f"The hint {name} must be True or False.")
+                raise BindingError(
+                    f"The hint {name} cannot be {value!r}.", cure=f"Pass hints={{{name!r}: True}}, or False."
+                )
         assert isinstance(unbounded, bool) and isinstance(adapt, bool)
         buckets = values.pop("buckets", Hints().buckets)
         if values:
             known = ", ".join(field.name for field in fields(Hints) if field.name != "choices")
             known = f"{known}, {', '.join(_CHOICES)}"
-            raise BindingError(f"There is no hint {next(iter(values))}.", cure=f"The hints are {known}.")
+            raise BindingError(f"There is no hint {next(iter(values))}.", cure=_nearest(next(iter(values)), known))
         for name, value in chosen.items():
             if value not in _CHOICES[name]:
-                raise BindingError(f"The hint {name} must be one of {', '.join(_CHOICES[name])}.")
+                raise _no_choice(name, value, _CHOICES[name])
         known_rules = [rule.name for rule in RULES]
         if not isinstance(off, (tuple, list, set, frozenset)) or not set(off) <= set(known_rules):
-            raise BindingError(f"The hint off must name rules of {', '.join(known_rules)}.")
+            known = ", ".join(known_rules)
+            raise BindingError(f"The hint off must name rules, not {off!r}.", cure=f"The rules are {known}.")
         if search not in _SEARCHES:
-            raise BindingError(f"The hint search must be one of {', '.join(_SEARCHES)}.")
+            raise _no_choice("search", search, _SEARCHES)
         for name, value in (
             ("step_budget", budget),
             ("chunk_rows", chunk),
@@ -157,7 +165,10 @@ class Hints:
             ("neighbours", neighbours),
         ):
             if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-                raise BindingError(f"The hint {name} must be a positive whole number.")
+                raise BindingError(
+                    f"The hint {name} must be a positive whole number, not {value!r}.",
+                    cure=f"Leave it out for what is usual, or pass hints={{{name!r}: 1000}}.",
+                )
         assert isinstance(search, str) and isinstance(budget, int) and isinstance(chunk, int)
         assert isinstance(buckets, int) and isinstance(neighbours, int)
         return Hints(
@@ -181,12 +192,23 @@ class Hints:
         )
 
 
+def _nearest(name: str, known: str) -> str:
+    close = get_close_matches(name, known.split(", "), n=1, cutoff=0.8)
+    return f"Did you mean {close[0]}?" if close else f"The hints are {known}."
+
+
+def _no_choice(name: str, value: object, choices: Sequence[str]) -> BindingError:
+    return BindingError(f"The hint {name} cannot be {value!r}.", cure=f"Choose one of {', '.join(choices)}.")
+
+
 def _symbols(value: object) -> tuple[tuple[str, ...], ...]:
     sets = tuple(value) if isinstance(value, (list, tuple)) else (value,)
     if sets and all(isinstance(name, str) for name in sets):
         sets = (sets,)
     if not all(isinstance(names, (list, tuple)) and all(isinstance(name, str) for name in names) for names in sets):
-        raise BindingError('The hint symbols must list variables: ["A", "C"], or a list for each path.')
+        raise BindingError(
+            "The hint symbols must list variables.", cure='Pass hints={"symbols": ["A", "C"]}, or a list for each path.'
+        )
     return tuple(tuple(names) for names in sets)
 
 
@@ -194,7 +216,10 @@ def _statistics(value: object) -> str | RowStatistics:
     if isinstance(value, str) and value in ("auto", "off"):
         return value
     if not isinstance(value, Mapping):
-        raise BindingError("The hint statistics must be auto, off, or a mapping with the number of rows.")
+        raise BindingError(
+            f"The hint statistics cannot be {value!r}.",
+            cure="It is 'auto', 'off', or what is known: {'rows': 1_000_000, 'partitions': 50}.",
+        )
     given = dict(value)
     shares = given.pop("shares", {})
     span = given.pop("span", None)
@@ -204,18 +229,26 @@ def _statistics(value: object) -> str | RowStatistics:
             f"The hint statistics has no {next(iter(given))}.", cure="It has rows, partitions, span and shares."
         )
     if not isinstance(shares, Mapping):
-        raise BindingError('The shares of the hint statistics must be a mapping: {"A": 0.01}.')
+        raise BindingError(
+            "The shares of the hint statistics must be a mapping.", cure='Pass them by variable: {"A": 0.01}.'
+        )
     for name, share in shares.items():
         if not (_is_number(share) and 0 <= share <= 1):
-            raise BindingError(f"The share of {name} in the hint statistics must be a number from 0 to 1.")
+            raise BindingError(
+                f"The share of {name} in the hint statistics is no share: {share!r}.", cure="Pass a number from 0 to 1."
+            )
     for name, number in numbers.items():
         if not (_is_number(number) and number >= 1):
-            raise BindingError(f"The {name} of the hint statistics must be a number of at least 1.")
+            raise BindingError(
+                f"The {name} of the hint statistics must be a number of at least 1, not {number!r}.",
+                cure="Pass hints={'statistics': {'rows': 1_000_000}}, or leave statistics out.",
+            )
     # Times are counted in microseconds.
     span = span / timedelta(microseconds=1) if isinstance(span, timedelta) else span
     if not (span is None or (_is_number(span) and span >= 0)):
         raise BindingError(
-            "The span of the hint statistics must be a timedelta, or a number for keys that are numbers."
+            f"The span of the hint statistics cannot be {span!r}.",
+            cure="Pass a timedelta, or a number for keys that are numbers.",
         )
     found = {str(name): float(share) for name, share in shares.items()}
     return RowStatistics(float(numbers["rows"]), float(numbers["partitions"]), span, found)
@@ -229,6 +262,8 @@ def _read_costs(path: object) -> str:
     try:
         text = Path(str(path)).read_text(encoding="utf-8")
     except OSError as problem:
-        raise BindingError(f"The file of costs cannot be read: {problem}.") from problem
+        raise BindingError(
+            f"The file of costs cannot be read: {problem}.", cure="Name one that benchmarks/calibration wrote."
+        ) from problem
     read_costs(text)
     return text

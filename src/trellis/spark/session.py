@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import logging
 import re
-import threading
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from pyspark.errors import AnalysisException, ParseException, PySparkException
-from pyspark.logger import PySparkLogger
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
@@ -19,6 +15,7 @@ from trellis.algebra import expression as e
 from trellis.algebra.expression import Expression
 from trellis.algebra.functions import FunctionKind
 from trellis.errors import BindingError, QuerySyntaxError, TrellisError
+from trellis.spark.quiet import quietly
 
 __all__ = ["Session", "has_subquery", "refused"]
 
@@ -89,6 +86,17 @@ class Session:
             return False
         return not (found.className or "").startswith("org.apache.spark.sql.catalyst.expressions.")
 
+    def has_function(self, function: str) -> bool:
+        """Whether there is a function of a name."""
+        try:
+            return self.spark.catalog.functionExists(function)
+        except PySparkException:
+            return True  # its name is syntax: Spark says what it thinks of that
+
+    def functions(self) -> Sequence[str]:
+        """The names of all functions."""
+        return [row[0] for row in self.spark.sql("SHOW FUNCTIONS").collect()]
+
     def types_of(self, frame: DataFrame, expressions: Sequence[Expression]) -> Sequence[str]:
         """The types of expressions over a DataFrame, without running anything."""
         known: dict[Expression, str] = {
@@ -117,7 +125,7 @@ class Session:
 
     def _kind(self, frame: DataFrame, condition: Expression) -> FunctionKind:
         try:
-            with _unlogged():
+            with quietly():
                 # Over Spark Connect a filter takes the columns of its input for granted: a projection is analysed.
                 kept = self.where(frame, condition).select("*").columns
         except PySparkException as problem:
@@ -175,24 +183,6 @@ def has_subquery(expression: Expression) -> bool:
         if isinstance(node, e.Raw)
         for part in node.parts
     )
-
-
-@contextmanager
-def _unlogged() -> Iterator[None]:
-    """PySpark logs every refusal of Spark, stack and all; where a refusal is an answer, nobody should see that."""
-    thread = threading.get_ident()
-
-    def is_of_another(record: logging.LogRecord) -> bool:
-        return record.thread != thread
-
-    loggers = [PySparkLogger.getLogger(name) for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger")]
-    for logger in loggers:
-        logger.addFilter(is_of_another)
-    try:
-        yield
-    finally:
-        for logger in loggers:
-            logger.removeFilter(is_of_another)
 
 
 def _needs_statement(expression: Expression) -> bool:

@@ -36,7 +36,8 @@ def source_of(
         survey=partial(survey_source, frame, session),
         watermark=watermark_of(frame) if frame.isStreaming else None,
         is_registered=session.is_registered,
-        is_function=session.spark.catalog.functionExists,
+        is_function=session.has_function,
+        function_names=session.functions,
         functions=functions,
         lenient=conf.get("spark.sql.ansi.enabled", "true") != "true",
     )

@@ -130,7 +130,11 @@ def _check_truth(tests: Tests, columns: Columns) -> None:
             continue
         type_ = columns.type_text(row)
         if type_ not in ("boolean", "void"):
-            raise BindingError(f"The condition is of type {type_}, not a truth value.", span=part.span)
+            raise BindingError(
+                f"The condition is of type {type_}, not a truth value.",
+                cure="Compare it with something: a.x > 0.",
+                span=part.span,
+            )
 
 
 def lacking(value: Expression, where: tuple[Expression, ...]) -> UnsupportedError:

@@ -84,11 +84,7 @@ class SlotTable:
         """
         function = node.function
         if not is_in_kernel(node):
-            raise UnsupportedError(
-                f"The aggregate {function} cannot be computed while a match is searched.",
-                cure=f"Conditions know {', '.join(sorted(_IN_KERNEL))}; others are computed of whole matches.",
-                span=node.span,
-            )
+            raise _unknown(node)
         arguments = filtered_arguments(node, columns)
         kind, type_ = aggregate_kind(
             node, arguments, lambda value: columns.held_type(plain(value)), in_condition=in_condition
@@ -137,6 +133,14 @@ class SlotTable:
         return self.sources.setdefault(source, len(self.sources))
 
 
+def _unknown(node: e.BoundAggregate) -> UnsupportedError:
+    return UnsupportedError(
+        f"The aggregate {node.function} cannot be computed while a match is searched.",
+        cure=f"Conditions know {', '.join(sorted(_IN_KERNEL))}; others are computed of whole matches.",
+        span=node.span,
+    )
+
+
 def _held(type_: Type) -> str:
     return "float" if type_.is_float else "code" if type_.kind is Kind.STRING else "int"
 
@@ -160,6 +164,8 @@ def aggregate_kind(
 ) -> tuple[int, Type]:
     """What a kernel does for an aggregate, and the type of its value."""
     function = node.function
+    if function not in _IN_KERNEL:
+        raise _unknown(node)
     if function in ("count", "count_if"):
         return o.COUNT, _LONG
     if function in _SPREAD:
@@ -187,8 +193,8 @@ def aggregate_kind(
             return (o.MIN_WIDE if least else o.MAX_WIDE), value
         return (o.MIN_INT if least else o.MAX_INT), value
     raise UnsupportedError(
-        f"The aggregate {function} of this type is not supported in a condition.",
-        cure="Cast the argument to DOUBLE, or compute it of whole matches.",
+        f"A condition cannot compute the aggregate {function} of {type_.kind.value} values.",
+        cure=f"Cast the argument: {function}(CAST(x AS DOUBLE)); or compute it of whole matches, in MEASURES.",
         span=node.span,
     )
 

@@ -179,7 +179,9 @@ class _Emitter:
     def emit_possessive(self, body: Pattern, least: int, most: int | None, excluded: bool) -> None:
         """As many rows of a variable as there are. Bodies of several rows would need a choice for each."""
         if not isinstance(body, p.Var) or most is not None:
-            raise UnsupportedError("A possessive quantifier stands behind a variable, and has no upper bound.")
+            raise UnsupportedError(
+                "A possessive quantifier stands behind a variable, and has no upper bound.", cure="Write A++, or A*+."
+            )
         for _ in range(least):
             self.emit(body, excluded)
         keep = self.add(Instruction(Op.KEEP, x=self.next() + 1))

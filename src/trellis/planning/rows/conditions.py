@@ -84,6 +84,7 @@ def _plan(variable: str, condition: Expression | None, builder: ProgramBuilder, 
         if kind is None or kind.kind not in (Kind.BOOLEAN, Kind.NULL):
             raise BindingError(
                 f"The condition of {variable} is of type {columns.type_text(condition.value)}, not a truth value.",
+                cure="Compare it with something: x > 0.",
                 span=condition.span,
             )
         return Condition(variable, "spark", text)

@@ -60,6 +60,7 @@ def plan_within(bound: BoundQuery, columns: Columns, constant: Constant) -> With
         short = " of at most 18 digits" if found.startswith("decimal") else ""
         raise BindingError(
             f"WITHIN measures {named}, which must be a time or a number{short}, not {found}.",
+            cure="Order by a time or a number, cast to one if need be." if rows else "Name another column: time=...",
             span=key.span or within.span,
         )
     timed = type_.kind in (Kind.DATE, Kind.TIMESTAMP, Kind.TIMESTAMP_NTZ)

@@ -62,7 +62,11 @@ class SegmentConditions:
         tree, _ = builder.build(bound.query.pattern)
         if tree is None:
             first = next((node.span for node in p.walk(bound.query.pattern) if isinstance(node, p.Var)), None)
-            raise BindingError("The pattern matches no segment: none of its parts has rows.", span=first)
+            raise BindingError(
+                "The pattern matches no segment: none of its parts has rows.",
+                cure="Leave out quantifiers like {0}, or windows that allow no row.",
+                span=first,
+            )
         lifted = {alias: self._lift(alias, between[variable], variable) for alias, variable in builder.aliases.items()}
         try:
             placed = rules.apply(PLACE_FILTERS, tree, lifted, list(between)) or place_filters(tree, lifted, early=False)
@@ -126,7 +130,11 @@ class SegmentConditions:
     def _check_reads(self, reads: frozenset[str], variables: tuple[str, ...], conjunct: Expression) -> None:
         for name in sorted(reads):
             if name not in variables:
-                raise BindingError(f"{name} is not a variable of the pattern.", span=conjunct.span)
+                raise BindingError(
+                    f"{name} is not a variable of the pattern.",
+                    cure=f"The variables are {', '.join(variables)}.",
+                    span=conjunct.span,
+                )
 
     def check_bound(self, tree: LogicalNode, name: str) -> None:
         """A measure can only read a variable that has a segment outside of negations."""

@@ -51,7 +51,10 @@ class TreeBuilder:
                 return self._loop(pattern)
             case p.Permute(parts=parts):
                 if len(parts) > 6:
-                    raise UnsupportedError("PERMUTE of more than six parts in a query with segments.")
+                    raise UnsupportedError(
+                        "PERMUTE of more than six parts in a query with segments.",
+                        cure="Write the orders that you mean, as in `(A B C) | (C B A)`.",
+                    )
                 return self._either(tuple(p.Concat(order) for order in permutations(parts)))
             case p.Exclude(body=body):
                 return self.build(body)

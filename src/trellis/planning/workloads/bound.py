@@ -226,7 +226,11 @@ def _check_truth(tests: Tests, columns: Columns) -> None:
     for one in alone:
         type_ = columns.type_text(one.value)
         if type_ not in ("boolean", "void"):
-            raise BindingError(f"The condition is of type {type_}, not a truth value.", span=one.value.span)
+            raise BindingError(
+                f"The condition is of type {type_}, not a truth value.",
+                cure="Compare it with something: a.x > 0.",
+                span=one.value.span,
+            )
 
 
 def _check_windows(one: SingleClause) -> None:
