@@ -36,7 +36,8 @@ MAY_USE: dict[str, set[str]] = {
     "stage_counts": {"algebra", "analysis", "errors", "planned", "planning", "spark"},
     "reasons": {"algebra", "analysis", "errors", "execution", "planning", "segment_functions", "spark"},
     "api": {
-        *("errors", "execution.warmup", "java", "languages", "origins", "planned", "planned_workload", "planning"),
+        *("algebra", "errors", "execution.warmup", "java", "languages", "origins", "planned", "planned_workload"),
+        "planning",
         *("plots.plan_graph", "reasons", "spark", "stage_counts", "statements"),
     },
     "running": {"errors", "execution.pulse"},

@@ -97,7 +97,7 @@ class BindingError(TrellisError):
     """The query does not fit the data or itself: an unknown column or variable, a wrong type."""
 
 
-class ArgumentError(TrellisError, TypeError):
+class ArgumentError(BindingError, TypeError):
     """A call in Python is wrong: a list where names and texts belong, something that is no DataFrame."""
 
 

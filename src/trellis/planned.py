@@ -28,14 +28,20 @@ from trellis.planning.hints import Hints
 from trellis.planning.segments.choose import choose_tree
 from trellis.segment_functions import registered
 from trellis.spark.counts import Counts, run_counted
-from trellis.spark.quiet import quietly
+from trellis.spark.quiet import unlogged
+from trellis.spark.refusals import locate, refused
 from trellis.spark.run import run_plan
 from trellis.spark.sample import sample_rows
-from trellis.spark.session import Session, refused
+from trellis.spark.session import Session
 from trellis.spark.source import source_of
+from trellis.spark.statistics import known_size
 from trellis.spark.worker_python import require_worker_python
 
-__all__ = ["Planned", "errors_about", "explain_all", "plan_on", "warm", "warm_kernels", "warn"]
+__all__ = ["Planned", "errors_about", "explain_all", "one_core_warnings", "plan_on", "warm", "warm_kernels", "warn"]
+
+
+_LARGE = 512 * 2**20
+"""Bytes that one core searches for a minute or more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +98,8 @@ def plan_on(
     plan = plan_query(query, source_of(frame, session, functions, qualifier), hints)
     if counted and plan.stream is not None:
         raise UnsupportedError("A stream never ends, so its rows cannot be counted.", cure="Leave out analyze.")
-    for warning in () if quietly else plan.warnings:
+    one_core = () if quietly else one_core_warnings(plan, frame, session, hints, query.words.keys)
+    for warning in () if quietly else (*plan.warnings, *one_core):
         warn(warning)
     for kernels in () if quietly else kernels_of(plan.scan):
         if kernels is not kernels_for(query.kind):
@@ -110,19 +117,37 @@ def explain_all(clauses: Sequence[Planned], result: DataFrame | None) -> str:
         return "\n\n\n".join(planned.explain() for planned in clauses)
 
 
+def one_core_warnings(plan: Plan, frame: DataFrame, session: Session, hints: Hints, keys: str) -> Sequence[str]:
+    """A word on a large input that one core has to search, since nothing cuts it; `keys` is what would."""
+    if plan.scan.keys or plan.stream is not None or hints.one_core or hints.statistics == "off":
+        return ()
+    keys = keys if keys.isupper() else keys[0].lower() + keys[1:]
+    size = known_size(frame, session)
+    if size is None or size < _LARGE:
+        return ()
+    return (
+        f"The input has {size / 2**30:,.1f} GB by Spark's estimate, and without {keys} one core searches all of it. "
+        f"Add {keys}, if rows make several series; or pass hints={{'one_core': True}}.",
+    )
+
+
 @contextmanager
 def errors_about(text: str) -> Iterator[None]:
     """Errors show the text that they are about; what Spark refuses becomes a Trellis error, and is said but once."""
     try:
-        with quietly():
+        with unlogged():
             yield
     except TrellisError as error:
+        if isinstance(error.__cause__, PySparkException) and error.text is None:
+            locate(error, error.__cause__, text)
         raise error.with_text(text) from error.__cause__
     except PySparkException as problem:
         raised = worker_error(problem)
         if raised is not None:
             raise raised.with_text(text) from None
-        raise refused(problem).with_text(text) from problem
+        refusal = refused(problem)
+        locate(refusal, problem, text)
+        raise refusal.with_text(text) from problem
 
 
 @contextmanager

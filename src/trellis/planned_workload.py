@@ -18,7 +18,7 @@ from trellis.execution.open_series import kept_for_ever
 from trellis.execution.pulse import folder_of_pulses
 from trellis.execution.task import MatchTask
 from trellis.execution.workloads.observing import observe_table
-from trellis.planned import warn
+from trellis.planned import one_core_warnings, warn
 from trellis.planning.describe.plan import describe_parts
 from trellis.planning.describe.workloads import PlainAbsences, PlainEdges, PlainNode, describe_workload, graph_of
 from trellis.planning.hints import Hints
@@ -133,7 +133,7 @@ def plan_on_frame(
     planned = memory.plan(key, drafted, statistics, options)
     tree = planned.tree()
     plan = drafted.plan(tree)
-    for warning in plan.warnings:
+    for warning in (*plan.warnings, *one_core_warnings(plan, frame, session, hints, "partition_by")):
         warn(warning)
     return WorkloadOnFrame(texts, drafted, planned, tree, plan, frame, session, time.perf_counter() - began)
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from trellis.cli import main
-from trellis.errors import TrellisError, raising_worker_errors
+from trellis.errors import TrellisError, WorkloadError, raising_worker_errors
 
 HERE = Path(__file__).parent
 _MARKS = re.compile("«|»")
@@ -110,6 +110,8 @@ def _in_a_shell(arguments: list[str]) -> Outcome:
 def names_place(mistake: Mistake, outcome: Outcome) -> bool:
     """Whether carets stand below the marked text, or the message names it."""
     shown = re.search(r"^line (\d+): (.*)\n( *)(\^+)", outcome.message, re.MULTILINE)
+    if re.search(r"\bat row \d+ of the partition", outcome.message):
+        return True  # a place among the rows, where nothing in the text is wrong
     if shown is not None:
         line = shown[2]
         column = len(shown[3]) - len(f"line {shown[1]}: ")
@@ -117,7 +119,8 @@ def names_place(mistake: Mistake, outcome: Outcome) -> bool:
             start, end = found.start() + column, found.start() + column + len(shown[4])
             if any(start < stop + 1 and begin < end + 1 for begin, stop in mistake.places):
                 return True
-        return False
+        carets = line[column : column + len(shown[4])]
+        return any(_names(carets, mistake.written[begin:stop]) for begin, stop in mistake.places)
     return any(_names(outcome.message, mistake.written[begin:stop]) for begin, stop in mistake.places)
 
 
@@ -127,6 +130,8 @@ def _names(message: str, text: str) -> bool:
 
 def names_cure(outcome: Outcome) -> bool:
     """Whether the message ends with what to do."""
+    if isinstance(outcome.error, WorkloadError):
+        return all(error.cure for _, error in outcome.error.wrong)
     if isinstance(outcome.error, TrellisError):
         return bool(outcome.error.cure)
     return re.search(_CURE, outcome.message) is not None
@@ -134,6 +139,6 @@ def names_cure(outcome: Outcome) -> bool:
 
 # Sentences that tell what to do, where there is no attribute to ask: on the command line.
 _CURE = (
-    r"(?m)(^|[.;:] |, )(Write|Use|Name|Pass|Give|Add|Did you mean|Choose|Leave|Install|Remove|Rename|Say|See|"
-    r"The \w+ are|There (is|are)|add|use|name|choose|or)\b"
+    r"(?im)(^|[.;:(] ?|, )(write|use|name|pass|give|add|did you mean|choose|leave|install|remove|rename|replace|see|"
+    r"the \w+ are|there (is|are))\b"
 )

@@ -223,7 +223,9 @@ def _check_policies(query: Query, known: frozenset[str]) -> None:
     if skip.variable is not None and skip.variable not in known:
         raise BindingError(
             f"AFTER MATCH skips to {skip.variable}, which is not a variable.",
-            cure=f"The variables and subsets are {_listing(sorted(known))}.",
+            cure="Write SKIP TO NEXT ROW."
+            if skip.variable == "NEXT"
+            else f"The variables and subsets are {_listing(sorted(known))}.",
             span=skip.span,
         )
     if query.rows_per_match is RowsPerMatch.ALL_WITH_UNMATCHED:

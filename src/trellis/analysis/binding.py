@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 
 from trellis.algebra import expression as e
 from trellis.algebra.expression import Expression, Identifier, text_literal
@@ -200,15 +201,19 @@ class Binder:
             path = (column, *(part.text for part in rest[1:]))
             return variable, e.Column(path, span=name.span)
         if self.schema.find(first) is None and rest:
+            close = get_close_matches(first.text.upper(), sorted(self.sets), n=1)
+            alone = ".".join(part.text for part in rest)
             raise BindingError(
                 f"{first.text} is neither a variable of the pattern nor a column.",
-                cure="Columns stand alone or after a variable. In keys, the alias of the table may stand before them.",
+                cure=f"Did you mean {close[0]}?"
+                if close
+                else f"Write {alone} alone, or a variable before it. In keys, the alias of the table may stand there.",
                 span=name.span,
             )
         if self.schema.find(first) is None and variable is not None:
             raise BindingError(
                 f"{first.text} is a variable of the pattern, not a column.",
-                cure=f"Write {first.text}.column.",
+                cure=f"Write {first.text}.column; count({first.text}.*) counts its rows.",
                 span=name.span,
             )
         column = self.schema.require(first, name.span)

@@ -166,7 +166,7 @@ class _Settle:
         if self.source.is_function(node.function) or not (names := self.source.function_names()):
             return
         known = {*names, *self.skipped, *self.words.navigation}
-        close = get_close_matches(node.function.lower(), sorted(name.lower() for name in known), n=1, cutoff=0.7)
+        close = get_close_matches(node.function.lower(), sorted(name.lower() for name in known), n=1, cutoff=0.6)
         meant = [close[0].upper() if close[0].upper() in self.words.navigation else close[0]] if close else []
         raise BindingError(
             f"There is no function {node.function}.",

@@ -44,7 +44,9 @@ class Schema:
                 span=span,
             )
         if not found:
-            raise BindingError(f"There is no column {identifier.text}.", cure=self._suggest(identifier.text), span=span)
+            raise BindingError(
+                f"There is no column {identifier.text}.", cure=self._suggest(identifier.text, span), span=span
+            )
         return found[0]
 
     def unqualified(self, parts: tuple[Identifier, ...]) -> tuple[Identifier, ...]:
@@ -63,9 +65,10 @@ class Schema:
     def _fold(self, name: str) -> str:
         return name if self.case_sensitive else name.lower()
 
-    def _suggest(self, name: str) -> str:
+    def _suggest(self, name: str, span: Span | None) -> str:
         lowered = {column.lower(): column for column in self.names}
-        close = get_close_matches(name.lower(), lowered, n=1)
+        close = get_close_matches(name.lower(), lowered, n=1, cutoff=0.7)
         if close:
             return f"Did you mean {lowered[close[0]]}?"
-        return f"The columns are {', '.join(self.names)}."
+        quotes = "" if span is None else f" A text stands in quotes: '{name}'."
+        return f"The columns are {', '.join(self.names)}.{quotes}"

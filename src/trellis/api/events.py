@@ -117,7 +117,7 @@ def decompress(matches: Rows) -> DataFrame:
     >>> sorted([event.time for event in row.b] for row in tr.decompress(found).collect())
     [[2], [2, 3], [3]]
     """
-    matches = frame_of("The argument of decompress", matches)
+    matches = frame_of("the argument of decompress", matches)
     require_worker_python(matches.sparkSession)
     return decompress_matches(matches)
 
@@ -173,7 +173,9 @@ def progress(
     spark, frames = session_of(spark, {"events": events}, args)
     events, session = frames["events"], Session(spark, dict(args or {}))
     if events.isStreaming:
-        raise UnsupportedError("Streams have no end to count up to.", cure="Count in a table of their events.")
+        raise UnsupportedError(
+            "events is a stream, which has no end to count up to.", cure="Count in a table of its events."
+        )
     with errors_about(text), warm(query):
         require_worker_python(session.spark)
         return count_stages(query, events, session, Hints.of({"step_budget": STEP_BUDGET, **(hints or {})}), max_events)

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from pyspark.sql import DataFrame
 
 from trellis.algebra.query import Query
 from trellis.api.session import Args
+from trellis.errors import TrellisError
+from trellis.languages.builder import Keys as TextKeys
 from trellis.languages.builder import QueryBuilder, build
+from trellis.languages.pieces import point_into_piece
 from trellis.planned import errors_about, explain_all, plan_on, warm
 from trellis.planning.hints import Hints
 from trellis.reasons.ask import why_on
@@ -51,10 +56,10 @@ class RowPattern(QueryBuilder):
         >>> ticks.transform(v_shape.match, order_by="ts").collect()
         [Row(low=7.0)]
         """
-        frame = frame_of("The first argument of match", frame)
+        frame = frame_of("the first argument of match", frame)
         keys = key_texts(partition_by, frame), key_texts(order_by, frame)
         query = QueryBuilder.query(self, *keys)
-        with errors_about(QueryBuilder.text(self, *keys)), warm(query):
+        with self._errors_about(*keys), warm(query):
             planned = plan_on(query, frame, Session(frame.sparkSession), Hints.of(hints))
             require_worker_python(frame.sparkSession)
             return planned.run()
@@ -68,10 +73,10 @@ class RowPattern(QueryBuilder):
         analyze: bool = False,
     ) -> str:
         """Say how the pattern would be found in a DataFrame; as `trellis.explain`."""
-        frame = frame_of("The first argument of explain", frame)
+        frame = frame_of("the first argument of explain", frame)
         keys = key_texts(partition_by, frame), key_texts(order_by, frame)
         query = QueryBuilder.query(self, *keys)
-        with errors_about(QueryBuilder.text(self, *keys)), warm(query):
+        with self._errors_about(*keys), warm(query):
             planned = plan_on(query, frame, Session(frame.sparkSession), Hints.of(hints), counted=analyze)
             result = planned.run() if analyze else None
         return explain_all([planned], result)
@@ -98,9 +103,21 @@ class RowPattern(QueryBuilder):
         frame = frame_of("the first argument of why", frame)
         keys = key_texts(partition_by, frame), key_texts(order_by, frame)
         query = QueryBuilder.query(self, *keys)
-        with errors_about(QueryBuilder.text(self, *keys)), warm(query):
+        with self._errors_about(*keys), warm(query):
             session = Session(frame.sparkSession)
             return why_on(query, frame, session, Hints.of(hints), sample=sample, nearest=nearest)
+
+    @contextmanager
+    def _errors_about(self, *keys: TextKeys) -> Iterator[None]:
+        """Errors show the piece that they are about, not the whole text, which the user never wrote."""
+        whole = QueryBuilder.text(self, *keys)
+        try:
+            with errors_about(whole):
+                yield
+        except TrellisError as error:
+            if error.text == whole:
+                point_into_piece(error, self._pieces(*keys))
+            raise
 
     def query(self, partition_by: Keys = None, order_by: Keys = None) -> Query:
         """The query, checked; Columns among the keys must be names, perhaps with an order.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
+from difflib import get_close_matches
 from pathlib import Path
 
 from trellis.cli import values
@@ -50,17 +51,20 @@ def read_arguments(argv: Sequence[str] | None) -> Namespace:
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    parser.set_defaults(debug=False)
+    parser.set_defaults(debug=False, analyze=False)
     parser.add_argument("--version", action="store_true", help="print the version")
     commands = parser.add_subparsers(dest="command", metavar="command")
     run = _command(commands, "run", "run a query on files")
-    explain = _command(commands, "explain", "say how a query would be run, without running it")
+    explain = _command(commands, "explain", "say how a query would be run; with --analyze, run it and count")
     warmup = _command(commands, "warmup", "compile the kernels ahead, once on a machine")
     studio = _command(commands, "studio", "write and run queries on a page in the browser")
     _command(commands, "version", "print the versions of Trellis and of what it stands on")
     for command in (run, explain):
         _add_query(command)
         _add_spark(command)
+    explain.add_argument(
+        "--analyze", action="store_true", help="run the query, throw its rows away, and show the real counts"
+    )
     _add_output(run)
     _add_plot(run)
     _add_tables(studio.add_argument_group("the tables"))
@@ -68,13 +72,24 @@ def read_arguments(argv: Sequence[str] | None) -> Namespace:
     _add_spark(studio, remote=False)
     for command in (run, explain, warmup, studio):
         command.add_argument("--debug", action="store_true", help="show stack traces, and all that Spark says")
-    args = parser.parse_args(argv)
+    args, unknown = parser.parse_known_args(argv)
+    if unknown:
+        _refuse(unknown[0], parser, commands.choices.get(args.command))
     args.help = parser.format_help()
     if args.command in ("run", "explain"):
         _complete(args, run if args.command == "run" else explain)
     elif args.command == "studio":
         _complete_tables(args, studio)
     return args
+
+
+def _refuse(option: str, parser: ArgumentParser, command: ArgumentParser | None) -> None:
+    """Refuse an argument that nobody knows, with one of a similar name."""
+    speaking = command or parser
+    known = [name.strip("-") for action in speaking._actions for name in action.option_strings]
+    close = get_close_matches(option.split("=")[0].strip("-"), known, n=1, cutoff=0.6)
+    cure = f"did you mean --{close[0]}?" if close else f"see {speaking.prog} --help"
+    speaking.error(f"there is no option {option}: {cure}")
 
 
 def _command(commands: argparse._SubParsersAction[ArgumentParser], name: str, text: str) -> ArgumentParser:
@@ -301,7 +316,7 @@ def _complete_plot(args: Namespace, parser: ArgumentParser) -> None:
             parser.error(f"--{given[0]} needs --plot")
         return
     if Path(args.plot).suffix.lower() not in _PICTURES or is_url(args.plot):
-        parser.error(f"--plot needs a file with one of the suffixes {', '.join(_PICTURES)}")
+        parser.error(f"{args.plot} is no picture: name a file with one of the suffixes {', '.join(_PICTURES)}")
     of_lines = [name for name in ("x", "y", "start", "end", "match", "label", "zoom") if vars(args)[name] is not None]
     if of_lines and not (args.x and args.y):
         parser.error("--plot needs --x and --y, or for an event pattern none of what belongs to them")

@@ -113,7 +113,9 @@ def _query(args: Namespace) -> int:
     if not args.explain and args.plot and is_workload(text):
         raise BindingError("Matches of many patterns are not drawn.", cure="Draw those of one: PATTERN ... alone.")
     if not args.explain and args.plot and not args.x and not is_sase(text):
-        raise BindingError("--plot needs --x and --y.", cure="Only an event pattern is drawn without them.")
+        raise BindingError(
+            "--plot needs --x and --y.", cure="Name the columns to draw. Only an event pattern is drawn without them."
+        )
     local = wants_local(args)
     tables = [locate(table, local=local) for table in args.tables]
     if not args.explain:
@@ -140,7 +142,9 @@ def _answer(args: Namespace, text: str, tables: Sequence[Table], spark: SparkSes
         explain = partial(tr.explain, text, **keywords)
         match = partial(tr.sase if is_sase(text) else tr.sql, text, **keywords)
     if args.explain:
-        explained = explain()
+        if args.analyze:
+            progress.show("matching")
+        explained = explain(analyze=args.analyze)
         progress.hide()
         print(explained)
         return failures.RAN

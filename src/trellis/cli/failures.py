@@ -82,7 +82,11 @@ def _code(error: TrellisError) -> int:
 
 def _for_a_shell(message: str) -> str:
     """What a Python user passes as an argument, a shell user passes as an option."""
-    return re.sub(r"hints=\{'(\w+)': \.\.\.\}", r"--hint \1=...", message)
+    message = re.sub(r"hints=\{'(\w+)': [^{}]*\}", r"--hint \1=...", message)
+    message = re.sub(r"args=\{'(\w+)': [^{}]*\}", r"--param \1=...", message)
+    return re.sub(
+        r"A DataFrame is passed by name: \{(\w+)\} in the text, \1=df\.", r"Name its file: --table \1=PATH.", message
+    )
 
 
 # ---- an error of Spark ----

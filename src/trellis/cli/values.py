@@ -20,7 +20,7 @@ def pair(text: str) -> tuple[str, str]:
     """`key=value`; the value may hold further equals signs."""
     key, equals, value = text.partition("=")
     if not equals or not key:
-        raise ArgumentTypeError(f"{text!r} is not of the form key=value")
+        raise ArgumentTypeError(f"{text!r} is not of the form key=value: write a name and = before it")
     return key, value
 
 

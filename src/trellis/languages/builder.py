@@ -215,7 +215,13 @@ class QueryBuilder:
         text = re.sub(r"(?i)^\s*(after\s+match\b)?\s*(skip\b)?\s*", "", skip)
         to = "" if re.match(r"(?i)(past|to)\s", text) else "TO "
         text = f"SKIP {to}{text}"
-        parse_piece(text, parse_after_match)
+        try:
+            parse_piece(text, parse_after_match)
+        except QuerySyntaxError:
+            raise QuerySyntaxError(
+                f"After a match the search cannot skip to {skip!r}.",
+                cure="Write 'past last row', 'next row', 'first A', 'last A' or 'to A'.",
+            ) from None
         return replace(self, _after_match=text)
 
     def within(self: B, width: Width) -> B:

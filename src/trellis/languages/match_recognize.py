@@ -87,7 +87,7 @@ def parse_clause(cursor: Cursor) -> Query:
         done = number
         _parse_part(cursor, part, parts)
     if not cursor.at_end:
-        _refuse_missing_comma(cursor, done)
+        _refuse_missing_sign(cursor, done)
         rest = _PARTS[done + 1 :]
         cursor.fail(f"{', '.join(rest)} or `)`" if rest else "`,` or `)`", cure=_ORDER)
     if parts.pattern is None:
@@ -114,8 +114,11 @@ def parse_clause(cursor: Cursor) -> Query:
     return query
 
 
-def _refuse_missing_comma(cursor: Cursor, done: int) -> None:
-    """Say what is missing, where the next definition or measure follows without a comma."""
+def _refuse_missing_sign(cursor: Cursor, done: int) -> None:
+    """Say which sign is missing: a comma before the next definition or measure, or the bracket of a pattern."""
+    if cursor.at_words("PATTERN"):
+        cursor.next()
+        cursor.fail("`(`", cure="A pattern stands in brackets: `PATTERN (A B+)`.")
     for part, what, example in (
         ("DEFINE", "definitions", "DEFINE A AS x > 1, B AS x > 2"),
         ("MEASURES", "measures", "MEASURES first(x) AS a, last(x) AS b"),
@@ -164,6 +167,8 @@ def _part_ahead(cursor: Cursor) -> str | None:
             return "SUBSET"
         case "DEFINE" if (cursor.is_name(1) and cursor.at_words("AS", ahead=2)) or _at_segment(cursor, ahead=1):
             return "DEFINE"
+        case "DEFINE" if cursor.is_name(1) and cursor.symbol(2) in ("=", ":"):
+            return "DEFINE"  # meant as one: no expression looks like that
     return None
 
 

@@ -40,7 +40,8 @@ def require_text(what: str, text: object, example: str) -> None:
     cure = f"Write it as a text: {example!r}."
     if kind == "Column":
         cure = f"Write it as SQL, in a text: {example!r}; a Column cannot speak of the rows of a match."
-    raise ArgumentError(f"{what} must be a string, not {_article(kind)}.", cure=cure)
+    shown = f": {text!r}" if text is not None and kind != "Column" and len(repr(text)) <= 40 else ""
+    raise ArgumentError(f"{what} must be a string, not {_article(kind)}{shown}.", cure=cure)
 
 
 def texts_of(step: str, given: object, named: Mapping[str, T], example: str) -> dict[str, T]:

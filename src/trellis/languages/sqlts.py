@@ -227,6 +227,8 @@ def _elements(cursor: Cursor) -> tuple[Element, ...]:
         if token.variable in elements:
             raise BindingError(f"The element {token.text} stands twice.", cure="Give it another name.", span=token.span)
         elements[token.variable] = Element(token.variable, starred, token.span)
+        if cursor.symbol() in ("*", "+"):
+            cursor.fail("`,` or `)`", cure=f"A star stands before the element: `*{token.text}`.")
     return tuple(elements.values())
 
 

@@ -73,6 +73,8 @@ class Hints:
         Of workloads: how many patterns a step of the search for a plan changes at once, from 2 on.
     adapt : bool
         Of workloads: whether workers plan anew when events come more or less often than they did.
+    one_core : bool
+        Whether a large input may be searched on one core, because nothing cuts it into series, without a warning.
     late : str
         Of streams: what becomes of rows that come behind the watermark. `"drop"` counts them, `"error"` ends the query,
         `"column"` gives them out in a column `late` beside the matches.
@@ -97,6 +99,7 @@ class Hints:
     plans: str = "trees"
     neighbours: int = 2
     adapt: bool = True
+    one_core: bool = False
     late: str = "drop"
     allow_unbounded: bool = False
     buckets: int = 16
@@ -137,12 +140,13 @@ class Hints:
         if late not in _LATE:
             raise _no_choice("late", late, _LATE)
         unbounded, adapt = values.pop("allow_unbounded", False), values.pop("adapt", True)
-        for name, value in (("allow_unbounded", unbounded), ("adapt", adapt)):
+        one_core = values.pop("one_core", False)
+        for name, value in (("allow_unbounded", unbounded), ("adapt", adapt), ("one_core", one_core)):
             if not isinstance(value, bool):
                 raise BindingError(
                     f"The hint {name} cannot be {value!r}.", cure=f"Pass hints={{{name!r}: True}}, or False."
                 )
-        assert isinstance(unbounded, bool) and isinstance(adapt, bool)
+        assert isinstance(unbounded, bool) and isinstance(adapt, bool) and isinstance(one_core, bool)
         buckets = values.pop("buckets", Hints().buckets)
         if values:
             known = ", ".join(field.name for field in fields(Hints) if field.name != "choices")
@@ -186,6 +190,7 @@ class Hints:
             str(plans),
             max(2, neighbours),
             adapt,
+            one_core,
             str(late),
             unbounded,
             buckets,

@@ -23,5 +23,5 @@ def finish(plan: Plan, matched: DataFrame, session: Session) -> DataFrame:
     if any(isinstance(expression, e.Column) for _, expression in plan.finished):
         return session.project(matched, plan.finished)
     names = [name for group in plan.grouped for name, _ in group.aggregates] or [name for name, _ in plan.scan.outputs]
-    plain = names[0] if names else "__m0"
+    plain = names[0] if names else matched.columns[0]
     return session.project(matched, (*plan.finished, ("__plain", e.Column((plain,))))).drop("__plain")

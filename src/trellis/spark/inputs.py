@@ -29,9 +29,11 @@ def frame_of(name: str, rows: object, spark: SparkSession | None = None) -> Data
     if not _is_local(rows):
         kind = type(rows).__name__
         cure = f"Pass spark.table({rows!r})." if isinstance(rows, str) else "Use spark.createDataFrame(...) first."
-        what = "None" if rows is None else f"of type {kind}"
+        shown = f": {rows!r}" if len(repr(rows)) <= 60 else ""
+        what = "None" if rows is None else f"of type {kind}{shown}"
+        subject = name[0].upper() + name[1:] if " " in name else name
         raise ArgumentError(
-            f"{name} is not a DataFrame of Spark, pandas or Arrow, but {what}.",
+            f"{subject} is not a DataFrame of Spark, pandas or Arrow, but {what}.",
             cure=cure,
         )
     spark = spark or SparkSession.getActiveSession()

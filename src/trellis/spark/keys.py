@@ -15,7 +15,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from trellis.errors import ArgumentError
-from trellis.spark.quiet import quietly
+from trellis.spark.quiet import unlogged
 
 __all__ = ["Key", "Keys", "Names", "key_texts", "name_of", "names_of", "plain_texts"]
 
@@ -25,6 +25,7 @@ Names: TypeAlias = "Key | Sequence[Key]"
 
 _SHOWN = re.compile(r"Column<'(.*)'>", re.DOTALL)
 _SORT = re.compile(r"(?P<key>.*?) (?P<way>ASC|DESC) NULLS (?P<nulls>FIRST|LAST)", re.DOTALL)
+_CALL = re.compile(r"(?P<name>\w*|[*+/%<>=-]+)\((?P<arguments>[^()]*)\)")
 _PLAIN = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
 
 
@@ -68,7 +69,7 @@ def name_of(column: Key) -> str:
 def _text(key: Column, frame: DataFrame) -> str:
     shown, order = _parts(key)
     exact = [name for name in frame.columns if name == shown]
-    for text in (*map(_quoted, exact), shown, *([] if exact else [_quoted(shown)])):
+    for text in (*map(_quoted, exact), shown, _infix(shown), *([] if exact else [_quoted(shown)])):
         if _is_same(key, text, order, frame):
             return text + order
     raise ArgumentError(
@@ -77,10 +78,29 @@ def _text(key: Column, frame: DataFrame) -> str:
     )
 
 
+def _infix(shown: str) -> str:
+    """Classic PySpark shows operators as functions: `*(price, -1)` is `(price * -1)`."""
+    parts: list[str] = []
+
+    def settle(found: re.Match[str]) -> str:
+        name, arguments = found["name"], found["arguments"]
+        if not re.fullmatch(r"\w*", name) or name in ("and", "or"):
+            arguments = f" {name} ".join(arguments.split(", "))
+            name = ""
+        parts.append(f"{name}({arguments})")
+        return f"\0{len(parts) - 1}\0"
+
+    while (changed := _CALL.sub(settle, shown)) != shown:
+        shown = changed
+    while "\0" in shown:
+        shown = re.sub(r"\0(\d+)\0", lambda found: parts[int(found[1])], shown)
+    return shown
+
+
 def _is_same(key: Column, text: str, order: str, frame: DataFrame) -> bool:
     """Whether rows in the order of the key are rows in the order of the text."""
     try:
-        with quietly():
+        with unlogged():
             written = F.expr(text)
             return frame.orderBy(key).sameSemantics(frame.orderBy(_ordered(written, order)))
     except PySparkException:

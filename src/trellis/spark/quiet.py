@@ -13,7 +13,7 @@ from contextlib import contextmanager
 
 from pyspark.logger import PySparkLogger
 
-__all__ = ["quietly"]
+__all__ = ["unlogged"]
 
 _LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
 _LOCK = threading.Lock()
@@ -22,7 +22,7 @@ _threads = 0
 
 
 @contextmanager
-def quietly() -> Iterator[None]:
+def unlogged() -> Iterator[None]:
     """Inside this block, PySpark logs no refusal of this thread."""
     depth = getattr(_inside, "depth", 0)
     if depth == 0:

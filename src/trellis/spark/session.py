@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from pyspark.errors import AnalysisException, ParseException, PySparkException
+from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
@@ -14,10 +14,10 @@ from pyspark.sql.types import StructType
 from trellis.algebra import expression as e
 from trellis.algebra.expression import Expression
 from trellis.algebra.functions import FunctionKind
-from trellis.errors import BindingError, QuerySyntaxError, TrellisError
-from trellis.spark.quiet import quietly
+from trellis.spark.quiet import unlogged
+from trellis.spark.refusals import refused
 
-__all__ = ["Session", "has_subquery", "refused"]
+__all__ = ["Session", "has_subquery"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +125,7 @@ class Session:
 
     def _kind(self, frame: DataFrame, condition: Expression) -> FunctionKind:
         try:
-            with quietly():
+            with unlogged():
                 # Over Spark Connect a filter takes the columns of its input for granted: a projection is analysed.
                 kept = self.where(frame, condition).select("*").columns
         except PySparkException as problem:
@@ -158,23 +158,6 @@ class Session:
         return replace(self, ctes=ctes)
 
 
-def refused(problem: PySparkException) -> TrellisError:
-    """Spark's refusal of a text, as an error of Trellis, without the plan and the stack that Spark appends."""
-    message = str(problem)
-    if isinstance(problem, (AnalysisException, ParseException)):
-        message = re.split(r"\n== SQL|;\n'|\n'|\n\nJVM stacktrace", message)[0].strip()
-    message = re.sub(r" SQLSTATE: \w+", "", message)
-    unordered = _UNORDERED.search(message)
-    if unordered is not None:
-        return BindingError(
-            f"The table {unordered[1]} in FROM has a column that cannot be ordered, so its rows cannot be told apart.",
-            cure="Leave out maps and the like in a subquery, or make them arrays:"
-            f" FROM (SELECT id, map_entries(m) AS m FROM t) AS {unordered[1]}.",
-        )
-    kind = QuerySyntaxError if isinstance(problem, ParseException) else BindingError
-    return kind(f"Spark does not accept this: {message}")
-
-
 def has_subquery(expression: Expression) -> bool:
     """Whether it reads another table."""
     return any(
@@ -200,8 +183,6 @@ _KINDS = {
 _BRACES = re.compile(
     r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`[^`]*`|--[^\n]*|/\*.*?\*/|\{(?P<name>\w+)\}|[{}]""", re.DOTALL
 )
-# Rows of tables beside a sequence are numbered in the order of all of their columns.
-_UNORDERED = re.compile(r'INVALID_ORDERING_TYPE.*"trellis_(\w+) ASC')
 _QUERY = re.compile(r"\(\s*(SELECT|WITH|FROM|VALUES|TABLE)\b", re.IGNORECASE)
 
 

@@ -44,6 +44,12 @@ _CHEAP = frozenset(
     "Project Filter Relation RelationV2 DataSourceV2ScanRelation HiveTableRelation LocalRelation LogicalRDD "
     "InMemoryRelation Range Union SubqueryAlias View OneRowRelation".split()
 )
+# Inputs whose size Spark knows about, from files or memory.
+_SIZED = frozenset(
+    "Project Filter Relation RelationV2 DataSourceV2ScanRelation HiveTableRelation LocalRelation InMemoryRelation "
+    "Range Union SubqueryAlias View".split()
+)
+_UNKNOWN = 2.0**60
 # Of these, a column can be read without the others, or lies in memory.
 _COLUMNAR = re.compile(r"FileScan (parquet|orc)|BatchScan (parquet|orc)|InMemoryTableScan|LocalTableScan|Range \(")
 # Numbers that Spark gives to the columns and steps of a plan, each time others.
@@ -57,13 +63,15 @@ _UNITS = {"B": 1, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40, "PIB":
 class InputPlan:
     """What Spark says of an input: whether it may be read twice, and quickly for one column; its size in bytes.
 
-    `text` is all of it, the same for every reading of a table that has not changed.
+    `text` is all of it, the same for every reading of a table that has not changed. The size is `certain` if there is
+    about so much to read and to search.
     """
 
     repeatable: bool
     columnar: bool
     size: float
     text: str
+    certain: bool = False
 
 
 def inspect_source(frame: DataFrame, session: Session) -> InputPlan:
@@ -85,7 +93,21 @@ def inspect_source(frame: DataFrame, session: Session) -> InputPlan:
         columnar=_COLUMNAR.search(physical) is not None,
         size=size,
         text=_IDENTITY.sub("", text),
+        certain=nodes <= _SIZED and not any(_node(line) == "Filter" and _drops(line) for line in lines),
     )
+
+
+def known_size(frame: DataFrame, session: Session) -> float | None:
+    """About how many bytes an input has; None where Spark's estimate may be far too large.
+
+    Spark takes an unknown size for 8 EiB, a join for as large as its sides multiplied, and a filter for one that drops
+    nothing. So only what reads files or memory is trusted, with filters for NULLs at most.
+    """
+    try:
+        plan = inspect_source(frame, session)
+    except _REFUSALS:
+        return None
+    return plan.size if plan.certain and plan.size < _UNKNOWN else None
 
 
 def survey_source(frame: DataFrame, session: Session, question: Question) -> RowStatistics | str:
@@ -111,6 +133,12 @@ def _survey_source(frame: DataFrame, session: Session, question: Question) -> Ro
     if not source.columnar:
         return "a column of this input cannot be read without the others"
     return survey(frame, question, session, f"{frame.semanticHash()} {source.text}")
+
+
+def _drops(line: str) -> bool:
+    """Whether a filter may drop rows that are not NULL."""
+    condition = line.split("Filter", 1)[1].split(", Statistics(")[0]
+    return re.sub(r"isnotnull\([\w#.]+\)|AND|[()\s]", "", condition) != ""
 
 
 def _node(line: str) -> str:

@@ -52,9 +52,7 @@ class ProgramBuilder:
     def add(self, condition: Expression) -> tuple[int, int]:
         """Append the program of a condition; where it begins and ends."""
         if self.infer(condition).kind not in (Kind.BOOLEAN, Kind.NULL):
-            raise BindingError(
-                "The condition is not a truth value.", cure="Compare it with something: x > 0.", span=condition.span
-            )
+            raise BindingError("The condition is not a truth value.", cure="Compare it: x > 0.", span=condition.span)
         for node in e.walk(condition):
             if isinstance(node, e.BoundAggregate) and is_computed(node):
                 self._argument(node)
