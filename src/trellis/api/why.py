@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import replace
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 
 from trellis.api.event_types import known_types
 from trellis.api.session import Args, session_of
@@ -16,6 +16,8 @@ from trellis.planned import errors_about, warm
 from trellis.planning.hints import Hints
 from trellis.reasons.ask import why_on
 from trellis.reasons.report import Why
+from trellis.spark.inputs import Rows
+from trellis.spark.keys import Key, Names, name_of, names_of
 from trellis.spark.session import Session
 from trellis.statements import match_clauses
 
@@ -31,11 +33,11 @@ def why(
     hints: Args | None = None,
     sample: int | None = None,
     nearest: int = 3,
-    type: str = "type",
-    time: str | Sequence[str] = "time",
+    type: Key = "type",
+    time: Names = "time",
     types: Collection[str] | None = None,
     compressed: bool = False,
-    **frames: DataFrame,
+    **frames: Rows,
 ) -> Why:
     """Say why a query finds nothing, or what fails beside what it finds.
 
@@ -72,13 +74,14 @@ def why(
     >>> report.matches, [(variable.name, variable.rows) for variable in report.variables]
     (0, [('C', 1), ('Z', 3), ('P', 0)])
     """
-    session = Session(session_of(spark, frames, args), dict(args or {}), dict(frames))
+    spark, tables = session_of(spark, frames, args)
+    session = Session(spark, dict(args or {}), tables)
     asked = replace(Hints.of(hints), statistics="off")
-    if is_sase(text) and "events" in frames:
+    if is_sase(text) and "events" in tables:
         known = known_types(types)
-        query = parse_sase_text(text, type, time, types=known, compressed=compressed)
+        query = parse_sase_text(text, name_of(type), names_of(time), types=known, compressed=compressed)
         with errors_about(text), warm(query):
-            return why_on(query, frames["events"], session, asked, sample=sample, nearest=nearest)
+            return why_on(query, tables["events"], session, asked, sample=sample, nearest=nearest)
     with errors_about(text):
         statement = parse_statement(text)
         _, planned = match_clauses(statement, session, asked)

@@ -36,7 +36,7 @@ def why_on(
     """Ask why a query found nothing in a DataFrame; in a `sample` of so many rows, or in all."""
     for name, number, least in (("sample", sample, 1), ("nearest", nearest, 0)):
         if number is not None and (not isinstance(number, int) or isinstance(number, bool) or number < least):
-            raise BindingError(f"{name} must be a whole number, {least} or more.")
+            raise BindingError(f"{name} must be a whole number, not {number!r}.", cure=f"Pass {least} or more.")
     if frame.isStreaming:
         raise UnsupportedError(
             "A stream never ends, so nobody can say yet why nothing matches.",
