@@ -165,9 +165,11 @@ def test_a_large_input_on_one_core_warns(spark: SparkSession) -> None:
 
 
 def test_what_may_be_small_does_not_warn(spark: SparkSession) -> None:
+    from pyspark.sql import functions as F
+
     large = spark.range(2**27)
     pattern = tr.pattern("A B+").define(B="id > prev(id)").measures(id="A.id")
     small = spark.createDataFrame([(1,), (2,)], "id int")
-    joined = large.join(small.withColumnRenamed("id", "other"), large.id == small.id)
+    joined = large.join(small.withColumnRenamed("id", "other"), F.expr("id = other"))
     for frame in (small, spark.range(1000), large.where("id < 10"), large.limit(10), joined):
         pattern.match(frame, order_by="id")
