@@ -160,6 +160,9 @@ def table(cells: Sequence[Cell]) -> list[str]:
             *sizes,
         )
         lines.append(f"| {' | '.join(map(str, values))} |")
+    largest = [cell.size.rest for cell in cells if cell.size is not None and cell.size.rest]
+    if largest:
+        lines += ["", f"The largest others: {', '.join(f'{name} {size:.0f} MB' for name, size in largest[-1])}."]
     return lines
 
 

@@ -126,10 +126,14 @@ def test_the_table() -> None:
         "failed": [],
         "queries": 100,
     }
-    right = matrix.Cell("3.12", "4.1", "right", report=report, size=Size(900.4, 500.2, 3.14))
+    right = matrix.Cell(
+        "3.12", "4.1", "right", report=report, size=Size(900.4, 500.2, 3.14, (("pyarrow", 150.2), ("numba", 20.0)))
+    )
     assert matrix.table([right, matrix.Cell("3.13", "4.0", "no Python")])[2:] == [
         "| 3.12.1 | 4.1.4 | right | 20.1 | 99.5 | 900 | 500 | 3.1 |",
         "| 3.13 | 4.0 | no Python |  |  |  |  |  |",
+        "",
+        "The largest others: pyarrow 150 MB, numba 20 MB.",
     ]
 
 
