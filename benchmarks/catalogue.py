@@ -86,6 +86,12 @@ BENCHMARKS = (
         "What do prefilters, row elimination and slices save, and does the cost model choose them well?",
     ),
     Benchmark(
+        "studio",
+        "benchmarks.studio.run",
+        "about 5 minutes",
+        "How soon does the studio show an error that is typed, and the picture of a query on a sample?",
+    ),
+    Benchmark(
         "calibration.segments",
         "benchmarks.calibration.segments",
         "about 2 minutes",

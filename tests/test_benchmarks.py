@@ -9,6 +9,7 @@ import argparse
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from dataclasses import dataclass, replace
@@ -37,7 +38,7 @@ from benchmarks.timing import in_turns
 
 ROOT = Path(__file__).parents[1]
 WITHOUT_SPARK = ("segments", "calibration.segments", "baselines")
-WITH_SPARK = ("rows", "events", "sqlts", "workloads", "streams", "prefilter", "calibration.prefilter")
+WITH_SPARK = ("rows", "events", "sqlts", "workloads", "streams", "prefilter", "studio", "calibration.prefilter")
 
 # ---- what is listed ----
 
@@ -53,6 +54,7 @@ def test_every_module_can_be_imported() -> None:
             "streams",
             "segments",
             "prefilter",
+            "studio",
             "calibration",
             "baselines",
             "peers",
@@ -105,6 +107,7 @@ def test_commands_on_pages_are_accepted(command: str) -> None:
         ("sqlts", "sqlts"),
         ("workloads", "workloads"),
         ("streams", "streams"),
+        ("studio", "studio"),
     ],
 )
 def test_a_page_in_sections_has_a_place_for_each(name: str, page: str) -> None:
@@ -321,6 +324,8 @@ def test_quick_form(name: str, tmp_path: Path) -> None:
 @pytest.mark.spark
 @pytest.mark.parametrize("name", WITH_SPARK)
 def test_quick_form_with_spark(name: str, tmp_path: Path) -> None:
+    if name == "studio" and shutil.which("chromium") is None:
+        pytest.skip("there is no Chromium on this machine")
     text = run_quick(name, tmp_path)
     said = {
         "rows": "| job |",
@@ -329,6 +334,7 @@ def test_quick_form_with_spark(name: str, tmp_path: Path) -> None:
         "workloads": "| patterns |",
         "streams": "| watermark |",
         "prefilter": "| 0 of",
+        "studio": "| to the picture, s |",
         "calibration.prefilter": "omega",
     }
     assert said[name] in text

@@ -43,7 +43,7 @@ MAY_USE: dict[str, set[str]] = {
     "running": {"errors", "execution.pulse"},
     "streams": {"spark"},
     "studio": {
-        *("algebra", "errors", "execution.warmup", "languages", "planned", "planning", "plots", "spark"),
+        *("algebra", "errors", "execution.warmup", "languages", "planned", "planning", "plots", "spark", "trellis"),
     },
     "cli": {"errors", "java", "languages", "plots", "running", "samples", "studio", "table_text", "trellis"},
     "demo_session": set(),

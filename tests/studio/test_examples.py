@@ -33,6 +33,17 @@ def test_every_language_has_an_example() -> None:
         ),
         ([("id", "bigint"), ("day", "date"), ("price", "decimal(10,2)")], ["ORDER BY day", "prev(price)"]),
         ([("step", "int"), ("x", "float")], ["ORDER BY step", "prev(x)"]),
+        (
+            [
+                ("at", "timestamp"),
+                ("side", "string"),
+                ("id", "int"),
+                ("stock", "int"),
+                ("volume", "int"),
+                ("p", "double"),
+            ],
+            ["PARTITION BY stock", "ORDER BY at", "prev(p)"],
+        ),
     ],
 )
 def test_a_first_query_for_any_table(columns: list[tuple[str, str]], said: list[str]) -> None:

@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
-import re
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any, TypeAlias
 
-from pyspark.sql import DataFrame
-
-from trellis.algebra.query import Query
+import trellis as tr
+from trellis.algebra.expression import Name
 from trellis.errors import BindingError, TrellisError, raising_worker_errors
-from trellis.planned import Planned, errors_about, explain_all, plan_on, warm
+from trellis.planned import errors_about, explain_all
 from trellis.planning.hints import Hints
-from trellis.spark.session import Session
+from trellis.plots import plot
 from trellis.spark.worker_python import require_worker_python
 from trellis.studio.desk import Desk, Scope
-from trellis.studio.drawing import Sketch, reason, sketch_of, spec_of
+from trellis.studio.drawing import reason
 from trellis.studio.examples import EXAMPLES
+from trellis.studio.preparing import Prepared, prepared, table_of
 from trellis.studio.questions import Question, Reading, read, told
 from trellis.studio.rows import rows_of
 
-__all__ = ["Tell", "check", "explain", "run", "warm_up"]
+__all__ = ["Tell", "check", "explain", "run", "warm_up", "why"]
 
 Tell: TypeAlias = Callable[[Mapping[str, Any]], None]
 """Hands an event of a run to the page."""
@@ -39,7 +37,7 @@ def check(desk: Desk, question: Question) -> dict[str, Any]:
     """
     reading = read(question, desk.columns)
     if desk.is_open:
-        with _prepared(desk, reading, desk.whole, Hints.of({**desk.hints, "statistics": "off"}), checked=True) as one:
+        with prepared(desk, reading, desk.whole, Hints.of({**desk.hints, "statistics": "off"}), checked=True) as one:
             _ = one.result.schema
     return told(reading)
 
@@ -56,7 +54,7 @@ def run(desk: Desk, question: Question, tell: Tell, *, everything: bool) -> None
     reading = read(question, desk.columns)
     with errors_about(question.text):
         scope = _scope(desk, reading, tell, everything=everything)
-        with _prepared(desk, reading, scope, Hints.of(desk.hints), drawn=True) as one, raising_worker_errors():
+        with prepared(desk, reading, scope, Hints.of(desk.hints), drawn=True) as one, raising_worker_errors():
             require_worker_python(scope.spark)
             tell({"event": "matching", "warnings": list(one.warnings)})
             rows = rows_of(one.result)
@@ -69,11 +67,36 @@ def explain(desk: Desk, question: Question, tell: Tell, *, everything: bool) -> 
     reading = read(question, desk.columns)
     with errors_about(question.text):
         scope = _scope(desk, reading, tell, everything=everything)
-        with _prepared(desk, reading, scope, Hints.of(desk.hints), counted=True) as one:
+        with prepared(desk, reading, scope, Hints.of(desk.hints), counted=True) as one:
             text = "There is no pattern in this query: Spark runs it as it is."
             if one.clauses:
                 text = explain_all(one.clauses, one.result)
             tell({"event": "explained", "text": text})
+
+
+def why(desk: Desk, question: Question, tell: Tell, *, everything: bool) -> None:
+    """Say why a query finds nothing, or what fails beside what it finds."""
+    reading = read(question, desk.columns)
+    with errors_about(question.text):
+        scope = _scope(desk, reading, tell, everything=everything)
+        if reading.query is not None and reading.query.events is not None:
+            kind, times = _event_columns(reading)
+            frames: dict[str, Any] = {"events": scope.frames[reading.events]}
+            report = tr.why(question.text, args=desk.args, hints=desk.hints, type=kind, time=times, **frames)
+        elif not reading.queries:
+            raise BindingError("There is no pattern in this query, so nothing could be missed.")
+        else:
+            assert reading.statement is not None
+            frames = {name: scope.frames[table_of(scope, name)] for name in reading.statement.placeholders}
+            report = tr.why(question.text, spark=scope.spark, args=desk.args, hints=desk.hints, **frames)
+        tell({"event": "why", "report": report.to_dict(), "text": str(report)})
+
+
+def _event_columns(reading: Reading) -> tuple[str, list[str]]:
+    """The columns of the type and of the time of events, and those that break ties."""
+    assert reading.query is not None and reading.query.events is not None
+    times = [key.expression for key in reading.query.order_by]
+    return reading.query.events.type.parts[-1].text, [one.parts[-1].text for one in times if isinstance(one, Name)]
 
 
 def _scope(desk: Desk, reading: Reading, tell: Tell, *, everything: bool) -> Scope:
@@ -84,127 +107,10 @@ def _scope(desk: Desk, reading: Reading, tell: Tell, *, everything: bool) -> Sco
     return scope
 
 
-# ---- from a text to a DataFrame ----
-
-
-@dataclass(slots=True)
-class _Prepared:
-    """A query that is planned; `matches` are those of its last pattern, with what the picture needs of them."""
-
-    clauses: list[Planned] = field(default_factory=list)
-    rows: DataFrame | None = None
-    matches: DataFrame | None = None
-    sketch: Sketch | str = "There is no pattern in this query."
-
-    @property
-    def result(self) -> DataFrame:
-        """What the whole query gives."""
-        assert self.rows is not None
-        return self.rows
-
-    @property
-    def warnings(self) -> Iterator[str]:
-        for planned in self.clauses:
-            yield from planned.plan.warnings
-
-
-@contextmanager
-def _prepared(
-    desk: Desk,
-    reading: Reading,
-    scope: Scope,
-    hints: Hints,
-    *,
-    checked: bool = False,
-    drawn: bool = False,
-    counted: bool = False,
-) -> Iterator[_Prepared]:
-    """Plan a query; what Spark keeps of its matches, so that they are found once, is let go in the end."""
-    with errors_about(reading.question.text):
-        kernels = () if checked else reading.queries
-        with warm(*kernels):
-            planned = _events if reading.query is not None else _statement
-            one = planned(desk, reading, scope, hints, checked=checked, drawn=drawn, counted=counted)
-    try:
-        yield one
-    finally:
-        if one.matches is not None:
-            one.matches.unpersist()
-
-
-def _events(
-    desk: Desk, reading: Reading, scope: Scope, hints: Hints, *, checked: bool, drawn: bool, counted: bool
-) -> _Prepared:
-    assert reading.query is not None
-    session = Session(scope.spark, dict(desk.args))
-    events = scope.frames[reading.events]
-    planned = plan_on(reading.query, events, session, hints, counted=counted, quietly=checked)
-    if not drawn:
-        return _Prepared([planned], planned.run())
-    whole = planned
-    if reading.query.measures:  # the picture shows the events themselves, and RETURN makes others of them
-        whole = plan_on(replace(reading.query, measures=()), events, session, hints, quietly=True)
-    matches = whole.run().persist()
-    return _Prepared([planned], planned.run() if whole is not planned else matches, matches)
-
-
-def _statement(
-    desk: Desk, reading: Reading, scope: Scope, hints: Hints, *, checked: bool, drawn: bool, counted: bool
-) -> _Prepared:
-    """As `trellis.sql` does it, but the last pattern measures what the picture needs, and its matches are kept."""
-    statement = reading.statement
-    assert statement is not None
-    frames = {name: scope.frames[_table(scope, name)] for name in statement.placeholders}
-    session = Session(scope.spark, dict(desk.args), frames)
-    one = _Prepared()
-    for clause in statement.clauses:
-        here = replace(session, frames=frames, ctes=clause.ctes)
-        rows = here.run(f"{clause.ctes} SELECT * FROM {clause.input}")
-
-        def plan(
-            query: Query, quietly: bool, rows: DataFrame = rows, here: Session = here, clause: Any = clause
-        ) -> Planned:
-            return plan_on(
-                query, rows, here, hints, qualifier=clause.qualifier, counted=counted, quietly=quietly or checked
-            )
-
-        planned = plan(clause.query, False)
-        found = planned.run()
-        if drawn and clause is statement.clauses[-1]:
-            one.sketch, found = _kept(planned, plan, reading.question.y, one)
-        one.clauses.append(planned)
-        frames[clause.name] = found
-    one.rows = replace(session, frames=frames).run(statement.final)
-    return one
-
-
-def _kept(
-    planned: Planned, plan: Callable[[Query, bool], Planned], y: str, one: _Prepared
-) -> tuple[Sketch | str, DataFrame]:
-    """How to draw the matches, and the matches without what only the picture needs."""
-    sketch = sketch_of(planned.query, planned.frame.schema, y)
-    if isinstance(sketch, Sketch):
-        try:
-            measured = plan(sketch.query, True).run()
-        except TrellisError as error:
-            sketch = f"The matches cannot be drawn: {reason(error)}"
-        else:
-            one.matches = measured.persist()
-            return sketch, one.matches.drop(*sketch.hidden)
-    one.matches = planned.run().persist()
-    return sketch, one.matches
-
-
-def _table(scope: Scope, name: str) -> str:
-    if name not in scope.frames:
-        raise BindingError(f"There is no table {name}.", cure=f"There are {', '.join(scope.frames)}.")
-    return name
-
-
 # ---- the picture ----
 
 
-def _picture(one: _Prepared, reading: Reading, scope: Scope) -> dict[str, Any]:
+def _picture(one: Prepared, reading: Reading, scope: Scope) -> dict[str, Any]:
     """The specification of the picture, and what else could be drawn; or why there is none."""
     try:
         if reading.query is not None:
@@ -212,18 +118,21 @@ def _picture(one: _Prepared, reading: Reading, scope: Scope) -> dict[str, Any]:
         if isinstance(one.sketch, str):
             return {"none": one.sketch}
         assert one.matches is not None
-        spec = one.sketch.draw(one.matches, one.clauses[-1].frame)
-        return {"spec": spec, "y": one.sketch.y, "others": list(one.sketch.others)}
+        series = scope.rows_to_draw(one.source, one.clauses[-1].frame, one.sketch.columns)
+        spec = one.sketch.draw(one.matches, series)
+        return {"spec": spec, "y": one.sketch.y, "others": list(one.sketch.others), "zooms": True}
     except TrellisError as error:
         return {"none": reason(error)}
 
 
-def _of_events(one: _Prepared, reading: Reading, scope: Scope) -> dict[str, Any]:
-    assert reading.query is not None and reading.query.events is not None
+def _of_events(one: Prepared, reading: Reading, scope: Scope) -> dict[str, Any]:
+    assert reading.query is not None and reading.query.events is not None and one.matches is not None
     clauses = reading.query.events
-    by = [re.sub("`", "", str(name.parts[-1].text)) for name in clauses.same]
-    kind, at = (part.parts[-1].text for part in (clauses.type, clauses.time))
-    return spec_of(one.matches, scope.frames[reading.events], x=at, type=kind, by=by)
+    by = [name.parts[-1].text for name in clauses.same]
+    kind, times = _event_columns(reading)
+    events = scope.rows_to_draw(reading.events, scope.frames[reading.events], [*by, times[0], kind])
+    spec: dict[str, Any] = plot(one.matches, events, x=times[0], type=kind, by=by).spec
+    return spec
 
 
 def warm_up(desk: Desk) -> None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
 from trellis.errors import ResourceError
@@ -26,6 +27,7 @@ Spec: TypeAlias = tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...]
 """How a sample is drawn: for each table that is too large, its keys and its order, as SQL."""
 
 _MOST_SAMPLES = 6
+_MOST_DRAWN = 1_000_000
 
 
 @dataclass(slots=True)
@@ -50,16 +52,38 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """The tables as a run sees them: views of a session of their own, and DataFrames by name."""
+    """The tables as a run sees them: views of a session of their own, and DataFrames by name.
+
+    `held` are those columns of a sample that pictures were drawn of, as pandas, by table and names; None where the
+    tables may be too large for that.
+    """
 
     spark: SparkSession
     frames: Mapping[str, DataFrame]
     parts: tuple[Part, ...] = ()
+    held: dict[tuple[str, ...], Any] | None = None
 
     @property
     def is_whole(self) -> bool:
         """Whether it has all rows of all tables."""
         return all(part.rows == part.total for part in self.parts)
+
+    def rows_to_draw(self, table: str, frame: DataFrame, names: Sequence[str]) -> Any:
+        """What a picture reads of a table, or of what a query makes of tables (then `table` is empty).
+
+        Of a sample that is pandas, brought once: a filter of some series would be another job for each picture.
+        """
+        if self.held is None:
+            return frame
+        columns = list(dict.fromkeys(names))
+        key = (table, *columns)
+        if table and key in self.held:
+            return self.held[key]
+        rows = frame.select(*(F.col("`" + name.replace("`", "``") + "`") for name in columns)).limit(_MOST_DRAWN)
+        found = rows.toPandas()
+        if table:
+            self.held[key] = found
+        return found
 
 
 @dataclass(slots=True)
@@ -74,6 +98,7 @@ class Desk:
     _whole: Scope | None = None
     _schemas: dict[str, StructType] = field(default_factory=dict)
     _samples: OrderedDict[Spec, Scope] = field(default_factory=OrderedDict)
+    _drawing: dict[Spec, threading.Lock] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def open(self, spark: SparkSession, opener: Opener, shipped: frozenset[str] = frozenset()) -> None:
@@ -130,16 +155,30 @@ class Desk:
         mentioned = self.mentioned(reading)
         large = [name for name in mentioned if self.count(name) > self.sample_rows]
         spec = tuple((name, *self._keys_for(reading, name)) for name in large)
-        with self._lock:  # two tabs that ask for the same sample draw it once
-            scope = self._samples.pop(spec, None) or self._draw(spec)
-            self._samples[spec] = scope
-            while len(self._samples) > _MOST_SAMPLES:
-                _, old = self._samples.popitem(last=False)
-                for frame in old.frames.values():
-                    frame.unpersist()
+        scope = self._sample(spec)
         drawn = {part.table: part for part in scope.parts}
         small = (Part(name, self.count(name), self.count(name), "all rows") for name in mentioned if name not in drawn)
-        return Scope(scope.spark, scope.frames, (*(drawn[name] for name in large), *small))
+        return replace(scope, parts=(*(drawn[name] for name in large), *small))
+
+    def _sample(self, spec: Spec) -> Scope:
+        """A sample, drawn once, also if two tabs ask for it at the same time; one tab waits for no other sample."""
+        with self._lock:
+            drawing = self._drawing.setdefault(spec, threading.Lock())
+        with drawing:
+            with self._lock:
+                scope = self._samples.get(spec)
+            if scope is None:
+                scope = self._draw(spec)
+        dropped = []
+        with self._lock:
+            self._samples[spec] = scope
+            self._samples.move_to_end(spec)
+            while len(self._samples) > _MOST_SAMPLES:
+                dropped.append(self._samples.popitem(last=False)[1])
+        for old in dropped:
+            for frame in old.frames.values():
+                frame.unpersist()
+        return scope
 
     def _keys_for(self, reading: Reading, name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Partitions and order of the first pattern whose keys are all columns of the table."""
@@ -156,7 +195,8 @@ class Desk:
         assert self._open is not None
         spark = self.whole.spark.newSession()
         # Some tasks for some rows: by default Spark makes two hundred of them after a shuffle.
-        spark.conf.set("spark.sql.shuffle.partitions", str(spark.sparkContext.defaultParallelism))
+        tasks = spark.sparkContext.defaultParallelism
+        spark.conf.set("spark.sql.shuffle.partitions", str(tasks))
         frames = self._open(spark, self._schemas)
         parts = []
         how = {name: (keys, order) for name, keys, order in spec}
@@ -164,11 +204,11 @@ class Desk:
             if name in how:
                 keys, order = how[name]
                 excerpt = excerpt_of(frames[name], keys, order, self.sample_rows)
-                frames[name] = excerpt.frame
+                frames[name] = excerpt.frame.coalesce(tasks)
                 parts.append(Part(name, excerpt.rows, excerpt.total, _told(keys, order, excerpt.whole)))
             frames[name] = frames[name].cache()
             frames[name].createOrReplaceTempView(name)
-        return Scope(spark, frames, tuple(parts))
+        return Scope(spark, frames, tuple(parts), {})
 
 
 def _told(keys: Sequence[str], order: Sequence[str], whole: bool) -> str:

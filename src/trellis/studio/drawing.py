@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 from pyspark.sql import DataFrame
-from pyspark.sql.types import DataType, DateType, NumericType, StructType, TimestampNTZType, TimestampType
+from pyspark.sql.types import DataType, DateType, NumericType, StringType, StructType, TimestampNTZType, TimestampType
 
 from trellis.algebra import expression as e
 from trellis.algebra.pattern import And, Concat, Pattern, Repeat, Var
@@ -42,9 +39,15 @@ class Sketch:
     hidden: tuple[str, ...]
     parts: dict[str, tuple[str, str]]
     others: tuple[str, ...]
+    zoom: bool = False
 
-    def draw(self, matches: DataFrame, series: DataFrame) -> dict[str, Any]:
-        """The picture as a Vega-Lite specification."""
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """What the picture reads of the rows."""
+        return (*self.by, self.x, self.y)
+
+    def draw(self, matches: DataFrame, series: Any) -> dict[str, Any]:
+        """The picture as a Vega-Lite specification; `series` is a DataFrame of Spark or pandas."""
         one = self.query.rows_per_match is RowsPerMatch.ONE
         found = matches.limit(MOST_MATCHES).toPandas() if one else matches
         how: dict[str, Any] = {"start": FIRST, "end": LAST, "inner": self.parts or None}
@@ -54,19 +57,10 @@ class Sketch:
             hidden = [name for pair in self.parts.values() for name in pair]
             how["outer"] = "match"
             assert set(hidden) <= set(found.columns)
-        return spec_of(found, series, x=self.x, y=self.y, by=list(self.by), **how)
+        return plot(found, series, x=self.x, y=self.y, by=list(self.by), zoom=self.zoom, **how).spec
 
 
-def spec_of(matches: Any, series: Any, **how: Any) -> dict[str, Any]:
-    """The specification of a picture."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "picture.json"
-        plot(matches, series, path=path, **how)
-        spec: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    return spec
-
-
-def sketch_of(query: Query, schema: StructType, y: str) -> Sketch | str:
+def sketch_of(query: Query, schema: StructType, y: str, zoom: bool = False) -> Sketch | str:
     """How to draw the matches of a query on rows of a schema; or why they are not drawn."""
     names = {field.name.lower(): field for field in schema}
     keys = [_column(key, names) for key in query.partition_by]
@@ -78,14 +72,15 @@ def sketch_of(query: Query, schema: StructType, y: str) -> Sketch | str:
     if None in keys:
         return "Rows are partitioned by an expression. Partition by columns to see a picture."
     by = [key for key in keys if key is not None]
-    numbers = [
+    columns = [
         field.name
         for field in schema
-        if isinstance(field.dataType, NumericType) and field.name not in by and field.name != x
+        if isinstance(field.dataType, NumericType | StringType) and field.name not in by and field.name != x
     ]
-    if not numbers:
-        return "There is no column of numbers to draw."
-    drawn = y if y in numbers else max(numbers, key=lambda name: _mentions(query, name))
+    if not columns:
+        return "There is no other column of numbers or words to draw."
+    # What conditions speak of most; then numbers before words.
+    drawn = y if y in columns else max(columns, key=lambda name: (_mentions(query, name), _is_number(names, name)))
     hidden, parts = _measures(query, x)
     return Sketch(
         replace(query, measures=(*query.measures, *hidden)),
@@ -94,7 +89,8 @@ def sketch_of(query: Query, schema: StructType, y: str) -> Sketch | str:
         tuple(by),
         tuple(measure.name for measure in hidden),
         parts,
-        tuple(numbers),
+        tuple(columns),
+        zoom,
     )
 
 
@@ -104,6 +100,10 @@ def _column(expression: e.Expression, names: dict[str, Any]) -> str | None:
         return None
     field = names.get(expression.parts[-1].text.lower())
     return None if field is None else str(field.name)
+
+
+def _is_number(names: dict[str, Any], name: str) -> bool:
+    return isinstance(names[name.lower()].dataType, NumericType)
 
 
 def _has_axis(kind: DataType) -> bool:

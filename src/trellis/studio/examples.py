@@ -71,6 +71,24 @@ ORDER BY half_hours DESC
 """,
     ),
     (
+        "sensors",
+        "rows",
+        "Sensors that are stuck",
+        """\
+SELECT * FROM sensors MATCH_RECOGNIZE (
+    PARTITION BY sensor
+    ORDER BY ts
+    MEASURES
+        first(ts)    AS start,
+        last(ts)     AS end,
+        count(*)     AS readings,
+        first(value) AS value
+    PATTERN (A SAME{11,})
+    DEFINE SAME AS value = prev(value)
+)
+""",
+    ),
+    (
         "weather_daily",
         "segments",
         "A steep fall inside a month that gets warmer",
@@ -138,6 +156,15 @@ WHERE Y.close < 0.98 * Y.previous.close
 """The table that each needs, its language, what it finds, and its text."""
 
 
+_NUMBERS = ("double", "float", "decimal", "int", "bigint", "smallint")
+_WHOLE = ("int", "bigint", "smallint")
+_KEYS = (
+    *("symbol", "ticker", "stock", "sym", "sensor", "device", "machine", "city", "station", "county", "series", "job"),
+    *("user", "customer", "account", "session", "case", "user_id", "customer_id", "sensor_id", "device_id"),
+)
+_VALUES = ("price", "close", "value", "temp", "temperature", "amount")
+
+
 def examples_for(desk: Desk) -> list[dict[str, str]]:
     """The examples that can be run, and first a query for each table that the user named."""
     own = [table for table in desk.tables.values() if not table.shipped]
@@ -156,15 +183,21 @@ def examples_for(desk: Desk) -> list[dict[str, str]]:
 
 def first_query(table: Table) -> str | None:
     """Where a number falls and rises again, in the columns of a table; None if it has no order or no number."""
-    columns = [(name, kind) for name, kind in table.columns]
-    order = _first(columns, "timestamp", "date") or _named(columns, "time", "ts", "step", "day", "seq", "id")
-    numbers = [name for name, kind in columns if kind.startswith(("double", "float", "decimal", "int", "bigint"))]
-    numbers.sort(key=lambda name: name.lower().endswith("id"))  # numbers of things are the least likely
-    value = next((name for name in numbers if name != order), None)
-    if order is None or value is None:
+    columns = table.columns
+    order = _first(columns, "timestamp", "date") or _named(columns, "time", "ts", "day", "step", "seq", "id")
+    numbers = [name for name, kind in columns if kind.startswith(_NUMBERS) and name != order]
+    if order is None or not numbers:
         return None
-    key = _first(columns, "string")
-    partition = f"    PARTITION BY {quoted(key)}\n" if key else ""
+    texts = [(name, kind) for name, kind in columns if kind == "string"]
+    key = _named(columns, *_KEYS) or _first(texts, "string")
+    # What is measured is more often a fraction than a count, and never the number of a thing.
+    numbers = [name for name in numbers if name != key]
+    kinds = dict(columns)
+    numbers.sort(key=lambda name: (name.lower() in _KEYS or name.lower().endswith("id"), kinds[name] in _WHOLE))
+    if not numbers:
+        return None
+    value = _named([(name, "") for name in numbers], *_VALUES) or numbers[0]
+    partition = f"    PARTITION BY {quoted(key)}\n" if key and key != order else ""
     at, value = quoted(order), quoted(value)
     return f"""\
 SELECT * FROM {quoted(table.name)} MATCH_RECOGNIZE (
@@ -173,7 +206,7 @@ SELECT * FROM {quoted(table.name)} MATCH_RECOGNIZE (
         first({at}) AS start,
         last({at}) AS end,
         min(DOWN.{value}) AS low
-    PATTERN (A DOWN{{3,}} UP{{3,}})
+    PATTERN (A DOWN{{2,}} UP{{2,}})
     DEFINE
         DOWN AS {value} < prev({value}),
         UP   AS {value} > prev({value})

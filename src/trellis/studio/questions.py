@@ -36,8 +36,8 @@ class Language(Enum):
 class Question:
     """What a tab asks.
 
-    `events`, `type` and `time` are the table of an event pattern and its columns; `y` is the column to draw. What is
-    empty is chosen.
+    `events`, `type` and `time` are the table of an event pattern and its columns; `y` is the column to draw. What
+    is empty is chosen. With `zoom` the picture has a panel for each match.
     """
 
     text: str
@@ -46,6 +46,7 @@ class Question:
     type: str = ""
     time: str = ""
     y: str = ""
+    zoom: bool = False
 
     @classmethod
     def of(cls, values: object) -> Question:
@@ -69,7 +70,9 @@ class Question:
             language = Language(words.pop("language") or "auto")
         except ValueError:
             raise BindingError("There is no such language.") from None
-        return cls(values["text"], language, **words)
+        # Half a character, which JavaScript can send, is none to Spark; the question mark is as long.
+        text = values["text"].encode("utf-8", "replace").decode("utf-8")
+        return cls(text, language, **words, zoom=values.get("zoom") is True)
 
 
 @dataclass(frozen=True, slots=True)

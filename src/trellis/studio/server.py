@@ -24,10 +24,14 @@ if TYPE_CHECKING:
 
 __all__ = ["Studio", "application", "drawing_library", "failure_told", "missing_packages"]
 
+_SCRIPTS = ("studio", "editor", "results", "why", "words", "asking")
 PAGES = {
     "": ("index.html", "text/html"),
     "studio.css": ("studio.css", "text/css"),
-    **{name: (name, "text/javascript") for name in ("studio.js", "editor.js", "results.js", "words.js", "asking.js")},
+    **{
+        name: (name, "text/javascript")
+        for name in ("studio.js", "editor.js", "results.js", "why.js", "words.js", "asking.js")
+    },
     "icon.svg": ("icon.svg", "image/svg+xml"),
 }
 """The files of the page, by their addresses."""
@@ -35,12 +39,16 @@ PAGES = {
 
 @dataclass(slots=True)
 class Studio:
-    """What the addresses work on. `failure` makes of an exception in a text what the page shows."""
+    """What the addresses work on. `failure` makes of an exception in a text what the page shows.
+
+    `phase` says what happens at the start; `awake`: tables are counted, and all that a first query needs is loaded.
+    """
 
     desk: Desk
     runs: Runs
     failure: Callable[[BaseException, str], Mapping[str, Any]]
     phase: str = "Spark is starting"
+    awake: bool = False
 
 
 def failure_told(described: Callable[[BaseException], str], error: BaseException, text: str) -> dict[str, Any]:
@@ -91,14 +99,14 @@ def application(studio: Studio) -> Starlette:
             }
             for table in desk.tables.values()
         ]
-        told = {"ready": desk.is_open, "phase": studio.phase, "tables": tables}
+        told = {"ready": desk.is_open, "awake": studio.awake, "phase": studio.phase, "tables": tables}
         return JSONResponse({**told, "examples": examples_for(desk), "sample": desk.sample_rows})
 
     async def check(request: Request) -> Response:
         question, _ = await _asked(request)
         return JSONResponse(await asyncio.to_thread(_checked, studio, question))
 
-    works = {"run": answers.run, "explain": answers.explain}
+    works = {"run": answers.run, "explain": answers.explain, "why": answers.why}
 
     async def begin(what: str, request: Request) -> Response:
         question, values = await _asked(request)

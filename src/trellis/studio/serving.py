@@ -143,21 +143,22 @@ def serve(
         jobs.open(spark)
         studio.phase = "opening the tables"
         desk.open(spark, opener, shipped)
-        studio.phase = "ready"
-        _prepare(desk)
+        studio.phase = "waking up Spark's workers"
+        _prepare(studio)
         while True:
             time.sleep(3600)
 
 
-def _prepare(desk: Desk) -> None:
+def _prepare(studio: Studio) -> None:
     """Count the tables, and load what a first query needs, before somebody waits for it."""
 
     def work() -> None:
         with contextlib.suppress(Exception):  # what is wrong shows itself where it is asked for
-            for name in list(desk.tables):
-                desk.count(name)
+            for name in list(studio.desk.tables):
+                studio.desk.count(name)
             warmup()
-            warm_up(desk)
+            warm_up(studio.desk)
+        studio.phase, studio.awake = "ready", True
 
     threading.Thread(target=work, name="trellis-studio-prepare", daemon=True).start()
 

@@ -65,6 +65,7 @@ export function loadLibrary() {
 }
 
 let drawn = null;
+const widths = new Map();
 
 /** The picture, in the colours of the page and as wide as there is room. */
 export async function showPicture(root, told, dark) {
@@ -75,24 +76,32 @@ export async function showPicture(root, told, dark) {
     return;
   }
   const embed = await loadLibrary();
-  const box = node("div", "chart");
-  const hidden = root.hidden;
-  const result = await embed(box, fitted(structuredClone(told.spec), root.clientWidth, dark), {
-    mode: "vega-lite", renderer: "canvas", actions: false, logLevel: 1, ast: true, defaultStyle: false,
-    tooltip: { disableDefaultStyle: true, theme: "studio" },
-  });
-  drawn?.view?.finalize();
-  drawn = result;
-  root.replaceChildren(box);
+  const kind = `${told.y}:${told.spec.columns ?? 1}`;
+  const room = root.clientWidth - 8;
+  // How wide axes and titles are is known when they are drawn: then once more, and the next time at once.
+  for (let tries = 0; tries < 2; tries += 1) {
+    const box = node("div", "chart");
+    const beside = widths.get(kind) ?? 62;
+    const result = await embed(box, fitted(structuredClone(told.spec), room, beside, dark), {
+      mode: "vega-lite", renderer: "canvas", actions: false, logLevel: 1, ast: true, defaultStyle: false,
+      tooltip: { disableDefaultStyle: true, theme: "studio" },
+    });
+    drawn?.view?.finalize();
+    drawn = result;
+    root.replaceChildren(box);
+    const over = (box.querySelector("canvas")?.offsetWidth ?? room) - room;
+    if (root.clientWidth === 0 || (over <= 0 && over > -40)) break;
+    widths.set(kind, Math.min(400, Math.max(30, beside + (over + 4) / (told.spec.columns ?? 1))));
+  }
   root.scrollTop = 0;
-  return hidden;
 }
 
 /** The specification in the width of the pane, and in light or dark. */
-function fitted(spec, width, dark) {
+function fitted(spec, width, beside, dark) {
   const columns = spec.columns ?? 1;
-  const room = Math.floor((width - 48 - 26 * (columns - 1)) / columns) - 48;
+  const room = Math.floor(width / columns - beside);
   for (const view of spec.concat ?? []) if (typeof view.width === "number" && room > 150) rescale(view, room);
+  interpret(spec);
   spec.background = "transparent";
   spec.padding = { left: 14, right: 18, top: 12, bottom: 12 };
   if (dark) {
@@ -107,9 +116,21 @@ function fitted(spec, width, dark) {
   return spec;
 }
 
+/** The policy of the page forbids compiled expressions, and the interpreter of them does not know dates in domains. */
+function interpret(part) {
+  if (!part || typeof part !== "object") return;
+  if (part.type === "utc" && Array.isArray(part.domain)) part.domain = { expr: JSON.stringify(part.domain) };
+  for (const [name, value] of Object.entries(part)) if (name !== "values") interpret(value);
+}
+
 function rescale(view, room) {
   const before = view.width;
   view.width = room;
+  for (const layer of view.layer ?? []) {
+    const x = layer.encoding?.x;
+    if (x?.value === before) x.value = room; // what is written at the right end of a panel
+    if (x?.value === before / 2) x.value = room / 2; // and in the middle of one without rows
+  }
   const ticks = (part) => {
     if (part && typeof part === "object") {
       if (part.axis && typeof part.axis.tickCount === "number" && part.type !== "quantitative") part.axis.tickCount = Math.max(2, Math.floor(room / 90));

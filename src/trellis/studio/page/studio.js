@@ -3,11 +3,12 @@
 import { Editor } from "./editor.js";
 import { ask, events } from "./asking.js";
 import { counted, loadLibrary, node, showPicture, showPlan, showTable } from "./results.js";
+import { showWhy } from "./why.js";
 
 const $ = (id) => document.getElementById(id);
 const KEPT = "trellis-studio";
 
-const page = { state: null, running: null, last: null, picture: null, explained: "", tab: "picture", y: "" };
+const page = { state: null, running: null, last: null, picture: null, told: {}, tab: "picture", y: "" };
 const editor = new Editor($("editor"), typed);
 
 // ---- what stays: the query in the address and in this browser, how the page looks in this browser ----
@@ -50,6 +51,7 @@ function question() {
     type: forEvents ? $("type").value : "",
     time: forEvents && chosenTime ? $("time").value : "",
     y: page.y,
+    zoom: $("zoom").checked,
   };
 }
 
@@ -132,7 +134,7 @@ async function run(everything, what = "run") {
   page.running?.abort.abort();
   const mine = { abort: new AbortController(), everything, what };
   page.running = mine;
-  if (what === "run") page.explained = "";
+  if (what === "run") page.told = {};
   progress("Sent", null);
   const asked = { ...question(), everything };
   let ended = null;
@@ -151,6 +153,7 @@ async function run(everything, what = "run") {
   if (page.running === mine) { page.running = null; progress(null); }
   document.body.dataset.ran = String(Number(document.body.dataset.ran ?? 0) + 1);
   document.body.dataset.outcome = ended?.event ?? "lost";
+  if (ended?.event === "done" && what === "run" && ["explain", "why"].includes(page.tab)) return run(everything, page.tab);
   if (ended?.event === "done" && what === "run" && !everything && $("go-on").checked && !mine.whole) run(true);
 }
 
@@ -162,19 +165,24 @@ function told(event, mine) {
     case "begun":
       mine.whole = event.whole;
       mine.parts = event.parts;
-      progress(mine.what === "run" ? "Matching" : "Explaining", null);
+      progress({ run: "Matching", explain: "Explaining", why: "Looking for what failed" }[mine.what], null);
       break;
     case "matching": mine.warnings = event.warnings; break;
     case "progress": progress(null, event); break;
     case "rows":
       page.last = { rows: event, mine };
+      document.body.dataset.rowsSeconds = event.seconds;
       $("rows").textContent = event.total.toLocaleString("en");
       showTable($("table"), event);
       summary(mine, event);
       progress("Drawing", null);
       break;
-    case "picture": pictured(event); break;
-    case "explained": page.explained = mine.everything ? "all" : "sample"; showPlan($("explain"), event.text); break;
+    case "picture":
+      document.body.dataset.pictureSeconds = event.seconds;
+      pictured(event);
+      break;
+    case "explained": page.told.explain = true; showPlan($("explain"), event.text); break;
+    case "why": page.told.why = true; showWhy($("why"), event.report); break;
     case "failed": failed(event); break;
     case "cancelled": note("Cancelled.", "muted"); break;
   }
@@ -217,11 +225,17 @@ function failed(problem) {
 }
 
 async function pictured(event) {
-  page.picture = event;
   const others = event.others ?? [];
-  $("y-field").hidden = others.length < 2;
+  page.picture = event;
+  pictureOptions();
   fill($("y"), others, event.y ?? "");
   await draw();
+}
+
+function pictureOptions() {
+  const shown = page.tab === "picture" && page.picture;
+  $("y-field").hidden = !shown || (page.picture.others ?? []).length < 2;
+  $("zoom-field").hidden = !shown || !page.picture.zooms;
 }
 
 async function draw() {
@@ -268,9 +282,9 @@ function choose(tab) {
     button.tabIndex = on ? 0 : -1;
     $(button.dataset.tab).hidden = !on;
   }
-  $("y-field").hidden = tab !== "picture" || (page.picture?.others ?? []).length < 2;
+  pictureOptions();
   if (tab === "picture" && page.undrawn) draw();
-  if (tab === "explain" && !page.explained && page.last) run(page.last.mine.everything, "explain");
+  if (["explain", "why"].includes(tab) && !page.told[tab] && page.last && !page.running) run(page.last.mine.everything, tab);
 }
 
 function isDark() {
@@ -298,6 +312,7 @@ function listen() {
   for (const id of ["events", "type"]) $(id).onchange = () => { if (id === "events") { $("type").value = ""; chosenTime = false; } check(); };
   $("time").onchange = () => { chosenTime = true; check(); };
   $("y").onchange = () => { page.y = $("y").value; run(page.last?.mine.everything ?? false); };
+  $("zoom").onchange = () => run(page.last?.mine.everything ?? false);
   $("examples").onchange = () => {
     const example = page.state.examples[Number($("examples").value)];
     $("examples").value = "";
@@ -339,6 +354,7 @@ function listen() {
 
 function start(example) {
   page.y = "";
+  $("zoom").checked = false;
   $("language").value = "auto";
   $("event-options").hidden = true;
   chosenTime = false;
@@ -389,18 +405,17 @@ async function watch() {
   try { state = await ask("api/state"); } catch { gone(); setTimeout(watch, 3000); return; }
   const before = page.state;
   page.state = state;
-  phase(state.ready ? "Ready" : `${state.phase[0].toUpperCase()}${state.phase.slice(1)}…`, state.ready ? "ready" : "busy");
+  phase(state.awake ? "Ready" : `${state.phase[0].toUpperCase()}${state.phase.slice(1)}…`, state.awake ? "ready" : "busy");
   $("run").disabled = $("run-all").disabled = !state.ready;
   showTables(state.tables);
   if (state.ready && !before?.ready) {
     $("examples").replaceChildren(new Option("Start from…", ""), ...groups(state.examples));
     if (!editor.text && state.examples.length) start(state.examples[0]);
-    else check();
+    else check().then(() => { if (!editor.problem) run(false); });
     document.body.dataset.ready = "yes";
     loadLibrary().catch(() => {});
   }
-  const counting = state.tables.some((table) => table.rows === null);
-  setTimeout(watch, state.ready ? (counting ? 1500 : 10000) : 400);
+  setTimeout(watch, state.awake ? 10000 : state.ready ? 1000 : 400);
 }
 
 function groups(examples) {

@@ -1,0 +1,1 @@
+"""How quick the studio is, in a real browser."""
