@@ -64,6 +64,7 @@ def test_a_notebook_gets_html(walks: pd.DataFrame, found: pd.DataFrame, monkeypa
     monkeypatch.setitem(sys.modules, "IPython", ipython)  # type: ignore[arg-type]
     monkeypatch.setitem(sys.modules, "IPython.display", SimpleNamespace(display=seen.append))  # type: ignore[arg-type]
     tr.show(found, walks, x="t", y="v", by="key")
+    assert repr(seen[0]) == str(seen[0])
     text = seen[0]._repr_html_()
     assert text.count("<svg") == 3 and "&lt;b&gt;" in text and "<b>" not in text
     lines = re.findall(rf'<polyline points="([^"]*)" fill="none" stroke="({LINE}|{ACCENT})"', text)

@@ -29,7 +29,7 @@ _PICTURE = "picture"
 _POINTS = 400
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Shown:
     """Rows of a result, in words; with a panel each, if there is something to draw."""
 
@@ -54,6 +54,8 @@ class Shown:
             rows = tuple((*row, text) for row, text in zip(rows, letters, strict=True))
             names, right = (*names, _PICTURE), (*right, False)
         return "\n".join([*table_text(names, rows, right), self.note])
+
+    __repr__ = __str__
 
     def _repr_html_(self) -> str:
         if not self.rows:
