@@ -63,17 +63,21 @@ class OpenSeries(NamedTuple):
     - Event patterns: matches that end before the row `shown` were given out. The search goes on there: whether a match
       ends there is undecided. It is led there again by the rows from `start` on; those between `first` and `start`
       tell what is absent before a match.
+    - Workloads: all windows of rows before `start` have closed, and rows before `shown` were there. Windows that end
+      before the time `horizon` had closed; other searches do not ask for it.
     """
 
     first: Ints
     start: Ints
     matches: Ints
     shown: Ints
+    horizon: Ints
 
     @staticmethod
     def new(count: int) -> OpenSeries:
         """So many series that nobody has looked at."""
-        return OpenSeries(*np.zeros((4, count), np.int64))
+        first, start, matches, shown = np.zeros((4, count), np.int64)
+        return OpenSeries(first, start, matches, shown, np.full(count, EVER))
 
     def take(self, chosen: Bools) -> OpenSeries:
         """Some of the series."""

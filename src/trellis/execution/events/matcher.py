@@ -106,7 +106,8 @@ class EventMatcher(MatchReader):
         given = series.matches.copy()
         batches = list(self._results(chunk, growth, given))
         to_series = series.first - chunk.offsets[:-1]
-        rest = OpenSeries(growth.firsts + to_series, growth.starts + to_series, given, growth.ends + to_series)
+        first, start, shown = (rows + to_series for rows in (growth.firsts, growth.starts, growth.ends))
+        rest = series._replace(first=first, start=start, matches=given, shown=shown)
         return Resumed(batches, rest, growth.due)
 
     def _results(self, chunk: Chunk, growth: Growth | None, given: Ints) -> Iterator[pa.RecordBatch]:

@@ -72,7 +72,7 @@ class RowMatcher(MatchReader):
         smaller key of WITHIN than `horizon`.
         """
         check_resumable(self.plan)
-        base, begun, numbers, shown = series
+        base, begun, numbers, shown, _ = series
         if chunk.table.num_rows == 0:
             return Resumed([], series, np.full(len(base), NEVER))
         to_series = base - chunk.offsets[:-1]
@@ -93,7 +93,9 @@ class RowMatcher(MatchReader):
         undecided, found = edges.undecided + to_series, numbers + np.bincount(given, minlength=len(base))
         needed = np.maximum(0, undecided - rows_back(self.plan))
         due = self._due(chunk, edges.undecided)
-        return Resumed(batches, OpenSeries(needed, undecided, found, seen + to_series), due)
+        return Resumed(
+            batches, series._replace(first=needed, start=undecided, matches=found, shown=seen + to_series), due
+        )
 
     def _due(self, chunk: Chunk, undecided: Ints) -> Ints:
         """For each series, when the window of its first undecided row has closed."""

@@ -59,7 +59,7 @@ class SegmentMatcher:
         smaller time than `horizon`. Where no window bounds the matches, none is decided before.
         """
         assert self.plan.slices is None, "a slice is no series"
-        base, begun, numbers, _ = series
+        base, begun, numbers, *_ = series
         if chunk.table.num_rows == 0:
             return Resumed([], series, np.full(len(base), NEVER))
         to_series = base - chunk.offsets[:-1]
@@ -80,7 +80,13 @@ class SegmentMatcher:
         cuts = range(0, len(matches.starts), _BATCH)
         batches = [self._write(chunk, rows, _cut(matches, first, first + _BATCH)) for first in cuts]
         start, found = undecided + to_series, numbers + np.bincount(owners, minlength=len(base))
-        return Resumed(batches, OpenSeries(np.maximum(0, start - rows_before(self.plan)), start, found, start), due)
+        return Resumed(
+            batches,
+            series._replace(
+                first=np.maximum(0, start - rows_before(self.plan)), start=start, matches=found, shown=start
+            ),
+            due,
+        )
 
     def _warn(self, chunk: Chunk) -> None:
         """Say how large the search is before it starts, where it is very large."""

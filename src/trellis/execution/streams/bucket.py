@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from trellis.algebra.plan import StreamSpec
 from trellis.errors import UnsupportedError
-from trellis.execution.open_series import NEVER, OpenSeries
+from trellis.execution.open_series import EVER, NEVER, OpenSeries
 from trellis.execution.streams.checkpoint import check_query, describe_spec
 from trellis.execution.streams.packing import pack_table, unpack_table
 from trellis.kernels.arrays import Ints
@@ -101,7 +101,7 @@ class Bucket:
         _check(head, spec)
         first = line + 1 + head["parts"][0]
         series, rows = unpack_table(data[line + 1 : first]), unpack_table(data[first:])
-        lengths, *numbers, due = (series.column(name).to_numpy().copy() for name in _NUMBERS)
+        lengths, *numbers, due = (_numbers(series, name) for name in _NUMBERS)
         stored = {text: name for name, text in head["columns"].items()}
         names = {name: stored[text] for name, text in spec.columns}
         renamed = {old: name for name, old in names.items()}
@@ -110,6 +110,14 @@ class Bucket:
         rows = rows.select(list(names.values())).rename_columns(list(names))
         kept = rows.num_rows - head["waiting"]
         return Bucket(keys, OpenSeries(*numbers), lengths, due, rows.slice(0, kept), rows.slice(kept))
+
+
+def _numbers(series: pa.Table, name: str) -> Ints:
+    """A number of each series; those that earlier releases did not store say nothing."""
+    if name not in series.column_names:
+        return np.full(series.num_rows, EVER)
+    numbers: Ints = series.column(name).to_numpy().copy()
+    return numbers
 
 
 def _check(head: dict[str, Any], spec: StreamSpec) -> None:

@@ -16,7 +16,7 @@ from trellis.execution.workloads.windows import Groups
 from trellis.kernels.arrays import Ints, Shorts
 from trellis.kernels.instance_arrays import Matched
 
-__all__ = ["Given", "Waiting", "take_matches"]
+__all__ = ["Given", "Waiting", "take_matches", "without"]
 
 _NO_ROWS = Matched(np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(0, np.int64))
 
@@ -100,6 +100,22 @@ def take_matches(matched: Matched, chosen: Ints) -> Matched:
     begins = np.append(0, np.cumsum(lengths))
     places = np.arange(begins[-1]) + np.repeat(matched.begins[:-1][chosen] - begins[:-1], lengths)
     return Matched(begins, matched.rows[places], matched.labels[places], _NO_ROWS.instance)
+
+
+def without(found: Sequence[Matched], given: Sequence[Matched]) -> list[Matched]:
+    """The matches that were not given before: the same events in the same places are the same match."""
+    known = {key for one in given for key in _keys(one)}
+    if not known:
+        return list(found)
+    return [
+        take_matches(one, np.array([number for number, key in enumerate(_keys(one)) if key not in known], np.int64))
+        for one in found
+    ]
+
+
+def _keys(matched: Matched) -> list[bytes]:
+    cuts = zip(matched.begins[:-1].tolist(), matched.begins[1:].tolist(), strict=True)
+    return [matched.rows[begin:end].tobytes() + matched.labels[begin:end].tobytes() for begin, end in cuts]
 
 
 def _order(matched: Matched, chosen: Ints, distinct: bool) -> NDArray[np.intp]:

@@ -1,8 +1,8 @@
 """Series of events that still grow: which matches of a workload are decided, and which events are still needed.
 
 1. A match is decided when its last event has come; but where something must be absent behind it, when its window has
-   closed. Then all windows that begin at its first event have closed: they are waited for together, so that one number
-   for a series says which matches were given out.
+   closed. Which windows had closed when a series was last looked at, the number `horizon` of the series tells: so each
+   match is given out once.
 2. No match to come begins at an event whose windows have all closed.
 3. Events before that are needed where matches wait, and something must be absent before their first event.
 """
@@ -31,17 +31,19 @@ def is_open(root: RootSpec) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Growing:
-    """Of each row the series, whether its windows have closed, and when; and where the search of each series stood.
+    """What is known of series that grow: of each row its series, and of each window when it closes; `deadline`: of all.
 
-    Matches of open roots that begin before the row `start` of their series were given out, and of others those that end
-    before the row `shown`.
+    Matches of open roots whose windows had not closed, and are `closing` now, are new; of other roots those that do not
+    end before the row `shown` of their series. Rows to come have no smaller time than `horizon`.
     """
 
     series: Ints
     closed: Bools
     deadline: Ints
-    start: Ints
+    closing: tuple[Bools, ...]
+    waiting: tuple[Ints, ...]
     shown: Ints
+    horizon: Ints
 
     @staticmethod
     def of(
@@ -51,12 +53,21 @@ class Growing:
         owners = np.repeat(np.arange(len(final)), np.diff(chunk.offsets))
         closed = np.ones(len(owners), np.bool_)
         deadline = np.full(len(owners), -NEVER)
-        for spec, window in zip(plan.windows, windows, strict=True):
-            over, until = _closed(spec, window, chunk, owners, horizon)
+        horizons = np.full(len(final), horizon, np.int64)
+        in_chunk = chunk.offsets[:-1] - series.first
+        start, shown = series.start + in_chunk, series.shown + in_chunk
+        rows = np.arange(len(owners))
+        # All windows of rows before `start` had closed, and rows from `shown` on are new.
+        earlier, seen = rows < start[owners], rows < shown[owners]
+        closing, waiting = [], []
+        open_windows = {root.window for root in plan.roots if is_open(root)}
+        for number, (spec, window) in enumerate(zip(plan.windows, windows, strict=True)):
+            over, until, before = _closed(spec, window, chunk, owners, horizons, shown, series.horizon)
             closed &= over
             deadline = np.maximum(deadline, until)
-        in_chunk = chunk.offsets[:-1] - series.first
-        return Growing(owners, closed | final[owners], deadline, series.start + in_chunk, series.shown + in_chunk)
+            closing.append((over | final[owners]) & ~(before & seen) & ~earlier)
+            waiting.append(np.where(over, NEVER, until) if number in open_windows else np.zeros(0, np.int64))
+        return Growing(owners, closed | final[owners], deadline, tuple(closing), tuple(waiting), shown, horizons)
 
     def starts(self, chunk: Chunk) -> Ints:
         """Of each series the first row whose windows are open; its end if there is none."""
@@ -65,27 +76,35 @@ class Growing:
         np.minimum.at(found, self.series, rows)
         return found
 
-    def due(self, firsts: Ints, chunk: Chunk) -> Ints:
-        """When the windows of the first rows that are kept have closed."""
-        there = firsts < chunk.offsets[1:]
-        found = np.full(len(firsts), NEVER)
-        found[there] = self.deadline[firsts[there]]
+    def due(self, starts: Ints, chunk: Chunk) -> Ints:
+        """When a window closes that matches wait for, or all windows of the first rows that are open."""
+        there = starts < chunk.offsets[1:]
+        found = np.full(len(starts), NEVER)
+        found[there] = self.deadline[starts[there]]
+        for until in self.waiting:
+            if len(until):
+                np.minimum.at(found, self.series, until)
         return found
 
 
-def _closed(spec: WindowSpec, window: Window, chunk: Chunk, owners: Ints, horizon: int) -> tuple[Bools, Ints]:
-    """Of each row whether no event to come is in its window, and from which time on that is so at the latest."""
+def _closed(
+    spec: WindowSpec, window: Window, chunk: Chunk, owners: Ints, horizons: Ints, shown: Ints, before: Ints
+) -> tuple[Bools, Ints, Bools]:
+    """Of each row whether no event to come is in its window, from which time on that is so, and whether it was so.
+
+    It was when rows to come had no smaller time than `before`, and rows from `shown` on were still to come. Rows come
+    in the order of time: `horizons` are raised to the times that are here.
+    """
     rows = len(owners)
     if spec.within is not None:
         within = load_within(chunk, spec.within)
-        horizons = np.full(len(chunk.offsets) - 1, horizon, np.int64)
-        # Rows come in the order of time, so none is before those that are here.
         np.maximum.at(horizons, owners[within.known], within.key[within.known])
         over: Bools = ~within.known | (within.deadline < horizons[owners])
-        return over, np.where(within.known, within.deadline, -NEVER)
+        was: Bools = ~within.known | (within.deadline < before[owners])
+        return over, np.where(within.known, within.deadline, -NEVER), was
     never = np.full(rows, NEVER)
     if not spec.events:
-        return np.zeros(rows, np.bool_), never
+        return np.zeros(rows, np.bool_), never, np.zeros(rows, np.bool_)
     # One more event than the window holds has come.
     full: Bools = window.until < chunk.offsets[1:][owners]
-    return full, np.where(full, -NEVER, NEVER)
+    return full, np.where(full, -NEVER, NEVER), window.until < shown[owners]

@@ -15,7 +15,7 @@ from trellis.execution.match_reader import MatchReader
 from trellis.execution.open_series import EVER, NEVER, OpenSeries, Resumed
 from trellis.execution.pulse import pulse
 from trellis.execution.workloads.adapting import Adapt, Adapter, clock
-from trellis.execution.workloads.found import Given, Waiting, take_matches
+from trellis.execution.workloads.found import Given, Waiting, take_matches, without
 from trellis.execution.workloads.growth import Growing, is_open
 from trellis.execution.workloads.loaded import LoadedChunk
 from trellis.execution.workloads.nodes import TooManyError
@@ -77,7 +77,6 @@ class WorkloadMatcher(MatchReader):
         growing = Growing.of(self.plan, chunk, search.loaded.windows, series, final, horizon)
         search.growing = growing
         starts = growing.starts(chunk)
-        search.until = starts
         batches, counts = [], np.zeros(len(final), np.int64)
         for given in self._find(search, chunk):
             batches.append(write_workload(self.plan, chunk, given, numbered=False))
@@ -90,9 +89,13 @@ class WorkloadMatcher(MatchReader):
             firsts[there] = back
         to_series = series.first - chunk.offsets[:-1]
         rest = OpenSeries(
-            firsts + to_series, starts + to_series, series.matches + counts, chunk.offsets[1:] + to_series
+            firsts + to_series,
+            starts + to_series,
+            series.matches + counts,
+            chunk.offsets[1:] + to_series,
+            growing.horizon,
         )
-        return Resumed(batches, rest, growing.due(firsts, chunk))
+        return Resumed(batches, rest, growing.due(starts, chunk))
 
     def find(self, chunk: Chunk) -> Iterator[list[tuple[int, Given]]]:
         """The matches of a chunk, some at a time: patterns by number, each with matches."""
@@ -155,8 +158,9 @@ class _Search:
         self.status, self.progress = self.loaded.status, self.loaded.progress
         roots = self.plan.roots
         several = {root.pattern for one, root in enumerate(roots) if one and root.pattern == roots[one - 1].pattern}
+        opened = {root.pattern for root in roots if is_open(root)}
+        self.mixed = opened & {root.pattern for root in roots if not is_open(root)}
         self.growing: Growing | None = None
-        self.until = np.zeros(0, np.int64)
         self.waiting = {root.pattern: Waiting(self.loaded.groups(root.keys), root.pattern in several) for root in roots}
 
     def stretch(self, begin: int, end: int) -> dict[int, list[Matched]]:
@@ -175,6 +179,7 @@ class _Search:
                 tables.append(Instances(inside.reshape(1, -1), inside, inside))
             counted[number] = len(tables[-1].first)
         found: dict[int, list[Matched]] = {}
+        told: dict[int, list[Matched]] = {}
         for root, made in zip(plan.roots, matcher.roots, strict=True):
             matched = made.run(
                 tables[root.node],
@@ -191,21 +196,28 @@ class _Search:
             if matched is None:
                 raise TooManyError
             if self.growing is not None:
-                matched = self._decided(matched, root, self.growing)
+                new, before = self._decided(matched, root, self.growing)
+                if root.pattern in self.mixed:
+                    told.setdefault(root.pattern, []).append(take_matches(matched, before))
+                matched = take_matches(matched, new)
             if len(matched.begins) > 1:
                 found.setdefault(root.pattern, []).append(matched)
         running.instances[:] += counted
+        for pattern, given in told.items():
+            found[pattern] = without(found.get(pattern, ()), given)
         return found
 
-    def _decided(self, matched: Matched, root: RootSpec, growing: Growing) -> Matched:
-        """The matches that are decided now, and were not before."""
+    def _decided(self, matched: Matched, root: RootSpec, growing: Growing) -> tuple[Ints, Ints]:
+        """The matches that are decided now, and were not before; and those that may be found again when windows close.
+
+        These were given out when their last event had come, and an open root of the same pattern may find them, too.
+        """
         firsts, lasts = matched.rows[matched.begins[:-1]], matched.rows[matched.begins[1:] - 1]
-        series = growing.series[firsts]
+        closing = growing.closing[root.window][firsts]
         if is_open(root):
-            new = (firsts >= growing.start[series]) & (firsts < self.until[series])
-        else:
-            new = lasts >= growing.shown[series]
-        return take_matches(matched, np.flatnonzero(new))
+            return np.flatnonzero(closing), np.zeros(0, np.int64)
+        new = lasts >= growing.shown[growing.series[firsts]]
+        return np.flatnonzero(new), np.flatnonzero(closing & ~new)
 
     def _join(self, number: int, tables: list[Instances], begin: int, rows: int) -> Instances:
         join = self.matcher.running.joins[number]
