@@ -193,7 +193,7 @@ class Feed:
 
     def _check_state(self, k: int, before: OpenSeries, final: bool, horizon: int) -> None:
         """Nothing goes back; what is given are the matches that are decided; no row is kept that nobody needs."""
-        first, start, matches, shown = (int(column[k]) for column in self.series)
+        first, start, matches, shown, _ = (int(column[k]) for column in self.series)
         end, low = self.up_to[k], int(self.chunk.offsets[k])
         assert before.first[0] <= first <= start <= shown <= end
         assert (before.start[0], before.matches[0], before.shown[0]) <= (start, matches, shown)
