@@ -32,7 +32,7 @@ NAV: dict[str, tuple[str, ...]] = {
 """The order of the pages. A page that is not named comes last in the section of its folder, or in the last one."""
 
 REFERENCE: dict[str, tuple[str, ...]] = {
-    "SQL and row patterns": ("sql", "pattern", "RowPattern", "explain"),
+    "SQL and row patterns": ("sql", "pattern", "RowPattern", "explain", "why"),
     "Events and sequences": ("sase", "event_pattern", "EventPattern", "sqlts", "decompress", "progress"),
     "Workloads": ("match_all", "workload", "Workload"),
     "Streams": ("stream_progress", "watch"),

@@ -107,3 +107,8 @@ def test_help_fits_a_terminal(capsys: pytest.CaptureFixture[str], monkeypatch: p
     shown = capsys.readouterr().out
     assert ended.value.code == 0 and "--fail-if-empty" in shown and "exit codes" in shown
     assert max(map(len, shown.splitlines())) <= 105
+
+
+def test_why() -> None:
+    args = read("why q.sql --table t=t.parquet --sample 1000 --format json")
+    assert (args.command, args.sample, args.nearest, args.format, args.explain) == ("why", 1000, 3, "json", False)

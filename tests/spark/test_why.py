@@ -53,7 +53,7 @@ def test_a_pattern_in_a_sample(clicks: DataFrame) -> None:
 def test_no_rows(clicks: DataFrame) -> None:
     report = tr.pattern("C P").define(C="type = 'cart'").why(clicks.where("false"), order_by="at")
     assert (report.rows, report.matches, report.starts) == (0, 0, 0)
-    assert str(report) == "0 matches of (C P) in 0 rows"
+    assert str(report).splitlines() == ["0 matches of (C P) in 0 rows", "  * There are no rows in the input."]
 
 
 def test_numbers_of_matches_and_ties_are_those_of_the_query(clicks: DataFrame) -> None:
@@ -71,3 +71,26 @@ def test_what_is_refused(clicks: DataFrame, spark: SparkSession) -> None:
     with pytest.raises(UnsupportedError, match="A stream never ends") as refused:
         tr.pattern("A").define(A="value > 1").why(stream, order_by="timestamp")
     assert "spark.read in place of spark.readStream" in str(refused.value)
+
+
+def test_what_to_look_at_first(clicks: DataFrame) -> None:
+    def first(partition_by: str = "user", **conditions: str) -> tuple[str, ...]:
+        asked = tr.pattern("A B").define(**conditions)
+        return asked.why(clicks.selectExpr("*", "CAST(NULL AS STRING) AS gone"), partition_by, "at").findings
+
+    assert first(B="type = 'Purchase'") == ("'Purchase' occurs in no row of type; 'purchase' does, in 3 rows (B).",)
+    assert first(A="type IN ('x', 'y') AND gone = 'x'", B="10 < at") == (
+        "'x' or 'y' occur in no row of type, which holds 'look' (6), 'cart' (3), 'purchase' (3) (A).",
+        "gone is NULL in all rows (A).",
+        "at > 10 holds in no row: at is from 0 to 3 (B).",
+    )
+    assert first(B="type = 'look' AND at = 3") == (
+        "No row satisfies B: 6 pass type = 'look', but none of these at = 3.",
+    )
+    assert first(B="at > A.at + 5") == (
+        "None of 12 that reach A goes on to B: 9 end where at > (A.at + 5) does not hold.",
+    )
+    short = "No partition is long enough: a match needs at least 2 rows, and the longest partition has 1."
+    assert first("user, at", B="true") == (f"{short} Is PARTITION BY too fine?",)
+    # A condition may fail on rows that the query never tests: then there is no hint, and no error.
+    assert first(B="at < 0 AND 1 / (at - 3) > 99") == ("No row satisfies B: (at < 0) AND ((1 / (at - 3)) > 99).",)

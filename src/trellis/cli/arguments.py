@@ -56,10 +56,11 @@ def read_arguments(argv: Sequence[str] | None) -> Namespace:
     commands = parser.add_subparsers(dest="command", metavar="command")
     run = _command(commands, "run", "run a query on files")
     explain = _command(commands, "explain", "say how a query would be run; with --analyze, run it and count")
+    why = _command(commands, "why", "say why a query finds nothing, or what fails beside what it finds")
     warmup = _command(commands, "warmup", "compile the kernels ahead, once on a machine")
     studio = _command(commands, "studio", "write and run queries on a page in the browser")
     _command(commands, "version", "print the versions of Trellis and of what it stands on")
-    for command in (run, explain):
+    for command in (run, explain, why):
         _add_query(command)
         _add_spark(command)
     explain.add_argument(
@@ -67,17 +68,18 @@ def read_arguments(argv: Sequence[str] | None) -> Namespace:
     )
     _add_output(run)
     _add_plot(run)
+    _add_report(why)
     _add_tables(studio.add_argument_group("the tables"))
     _add_page(studio)
     _add_spark(studio, remote=False)
-    for command in (run, explain, warmup, studio):
+    for command in (run, explain, why, warmup, studio):
         command.add_argument("--debug", action="store_true", help="show stack traces, and all that Spark says")
     args, unknown = parser.parse_known_args(argv)
     if unknown:
         _refuse(unknown[0], parser, commands.choices.get(args.command))
     args.help = parser.format_help()
-    if args.command in ("run", "explain"):
-        _complete(args, run if args.command == "run" else explain)
+    if args.command in ("run", "explain", "why"):
+        _complete(args, {"run": run, "explain": explain, "why": why}[args.command])
     elif args.command == "studio":
         _complete_tables(args, studio)
     return args
@@ -234,6 +236,24 @@ def _add_output(command: ArgumentParser) -> None:
     group.add_argument("--explain", action="store_true", help="only say how the query would be run")
 
 
+def _add_report(command: ArgumentParser) -> None:
+    group = command.add_argument_group("the report")
+    group.add_argument(
+        "--sample",
+        type=values.sample,
+        metavar="ROWS",
+        help="look at so many rows at most: whole partitions, or the first rows of one; by default at all",
+    )
+    group.add_argument(
+        "--nearest",
+        type=values.sample,
+        default=3,
+        metavar="N",
+        help="how many of the nearest misses to tell; 3 unless given",
+    )
+    group.add_argument("--format", choices=("text", "json", "html"), default="text", help="text unless given")
+
+
 def _add_plot(command: ArgumentParser) -> None:
     group = command.add_argument_group("a picture of the matches")
     group.add_argument("--plot", metavar="PATH", help="draw the matches: .html, .png, .svg or .json")
@@ -273,6 +293,8 @@ def _complete(args: Namespace, parser: ArgumentParser) -> None:
         parser.error("--memory is for a Spark that is started here, not for --remote")
     if args.command == "explain":
         args.explain = True
+    elif args.command == "why":
+        args.explain = False
     else:
         _complete_output(args, parser)
         _complete_plot(args, parser)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import platform
 import signal
@@ -36,7 +37,7 @@ __all__ = ["main"]
 
 _ROWS_OF_A_TABLE = 20
 _ROWS_OF_A_PICTURE = 1_000_000
-_OTHER_KEYWORDS = {"spark", "args", "hints", "type", "time"}
+_OTHER_KEYWORDS = {"spark", "args", "hints", "type", "time", "sample", "nearest"}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -85,7 +86,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(args: Namespace) -> int:
     match args.command:
-        case "run" | "explain":
+        case "run" | "explain" | "why":
             return _query(args)
         case "warmup":
             print(f"The kernels are ready after {tr.warmup():.1f} seconds.")
@@ -110,15 +111,21 @@ def _query(args: Namespace) -> int:
         raise BindingError(
             "--event-partition is for many event patterns.", cure="Write `name: PATTERN ...`, or [column] in a pattern."
         )
+    if args.command == "why":
+        return _with_spark(args, text)
     if not args.explain and args.plot and is_workload(text):
         raise BindingError("Matches of many patterns are not drawn.", cure="Draw those of one: PATTERN ... alone.")
     if not args.explain and args.plot and not args.x and not is_sase(text):
         raise BindingError(
             "--plot needs --x and --y.", cure="Name the columns to draw. Only an event pattern is drawn without them."
         )
+    return _with_spark(args, text)
+
+
+def _with_spark(args: Namespace, text: str) -> int:
     local = wants_local(args)
     tables = [locate(table, local=local) for table in args.tables]
-    if not args.explain:
+    if not args.explain and args.command == "run":
         _check_files(args, tables, local=local)
     with Progress(sys.stderr, on=wanted(sys.stderr, quiet=args.quiet)) as progress:
         progress.show("starting Spark")
@@ -133,6 +140,8 @@ def _query(args: Namespace) -> int:
 def _answer(args: Namespace, text: str, tables: Sequence[Table], spark: SparkSession, progress: Progress) -> int:
     progress.show("reading")
     frames = {table.name: open_table(spark, table) for table in tables}
+    if args.command == "why":
+        return _why(args, text, frames, spark, progress)
     if is_workload(text):
         desk, asked = tr.workload(text), _of_workload(args)
         explain = partial(desk.explain, _events(frames), **asked)
@@ -152,6 +161,23 @@ def _answer(args: Namespace, text: str, tables: Sequence[Table], spark: SparkSes
     progress.show("matching")
     rows = _deliver(args, result, frames, progress)
     return failures.EMPTY if args.fail_if_empty and rows == 0 else failures.RAN
+
+
+def _why(args: Namespace, text: str, frames: dict[str, DataFrame], spark: SparkSession, progress: Progress) -> int:
+    if is_workload(text):
+        raise BindingError("why is about one pattern.", cure="Ask for one of them: PATTERN ... alone.")
+    progress.show("following partial matches")
+    keywords = _of_query(args, text, frames, spark)
+    report = tr.why(text, sample=args.sample, nearest=args.nearest, **keywords)
+    progress.hide()
+    match args.format:
+        case "json":
+            print(json.dumps(report.to_dict(), indent=2))
+        case "html":
+            print(report._repr_html_())
+        case _:
+            print(report)
+    return failures.RAN
 
 
 def _of_query(args: Namespace, text: str, frames: dict[str, DataFrame], spark: SparkSession) -> dict[str, Any]:

@@ -33,6 +33,7 @@ from trellis.algebra.automaton import (
     SkipSpec,
 )
 from trellis.algebra.event_scan import EventScan
+from trellis.algebra.partial import Element, PartialScan, Test
 from trellis.algebra.place import Place
 from trellis.algebra.plan import Scan
 from trellis.algebra.query import RowsPerMatch, SkipTo, VariableKind
@@ -43,6 +44,7 @@ from trellis.execution.chunks import Chunk, read_chunks
 from trellis.execution.events.warmup import compile_events
 from trellis.execution.loading import load_edges, load_slots, load_starts
 from trellis.execution.rows.matcher import RowMatcher
+from trellis.execution.rows.partial import PartialMatcher
 from trellis.execution.segments.warmup import compile_segment_joins, compile_segment_values
 from trellis.execution.workloads.warmup import compile_workloads
 from trellis.kernels import opcodes as o
@@ -67,6 +69,7 @@ class Kernels(Enum):
     EVENTS = "event patterns"
     WORKLOADS = "many event patterns"
     WIDE_DECIMALS = "decimals of more than 18 digits between rows"
+    PARTIAL = "why nothing matched"
 
 
 _warm: set[Kernels] = set()
@@ -86,6 +89,7 @@ _GROUPS = {
     ),
     Kernels.EVENTS: _Group("runs.find_events", 1, ("compile_events",), ("compile_measures",)),
     Kernels.WORKLOADS: _Group("whole_matches.finish_matches", 1, ("compile_workloads",), ("compile_measures",)),
+    Kernels.PARTIAL: _Group("partial.explore", 1, ("compile_partial",), ()),
     Kernels.WIDE_DECIMALS: _Group("matches.find_matches", 2, ("compile_wide_rows",), ("compile_wide_search",)),
 }
 
@@ -176,12 +180,40 @@ def compile_measures() -> None:
     resolve_slices(np.zeros(0, np.bool_), none, none, none, none, np.zeros(3, np.int64), none)
 
 
+def compile_partial() -> None:
+    """Compile or load what follows partial matches."""
+    scan, chunk = _plan(o.BIT), _chunk()
+    plan = PartialScan(
+        scan=scan,
+        elements=(Element(0, "A"), Element(1, "B*")),
+        tests=((Test("", 0, 0, True),), (Test("", 0, 1, False),)),
+        instructions=scan.instructions,
+        backward=scan.backward,
+        merges=scan.merges,
+        key_width=scan.key_width,
+        missing=(1, 0, 1, 0, 0),
+        shown=(),
+        keys=(),
+        nearest=0,
+        start_steps=1_000,
+        row_steps=100,
+    )
+    matcher = PartialMatcher(plan)
+    for sweeps in (False, True):
+        matcher.sweeps = sweeps
+        if sweeps:
+            # Only bits are swept.
+            matcher.elements = matcher.elements._replace(tests=matcher.elements.tests * 0)
+        matcher.add(chunk)
+
+
 _COMPILED: dict[str, Callable[[], None]] = {
     "compile_search": compile_search,
     "compile_wide_search": partial(compile_search, wide=True),
     "compile_rows": compile_rows,
     "compile_wide_rows": partial(compile_rows, wide=True),
     "compile_measures": compile_measures,
+    "compile_partial": compile_partial,
     "compile_events": compile_events,
     "compile_workloads": compile_workloads,
     "compile_segment_joins": compile_segment_joins,

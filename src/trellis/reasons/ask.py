@@ -8,6 +8,7 @@ from pyspark.sql import DataFrame
 
 from trellis.algebra.query import Query, VariableKind
 from trellis.errors import BindingError, UnsupportedError, raising_worker_errors
+from trellis.execution.warmup import Kernels, start_warmup
 from trellis.planning.driver import bind_rows
 from trellis.planning.hints import Hints
 from trellis.planning.rule import Firing
@@ -56,5 +57,6 @@ def why_on(
         keys = [str(key) for key in query.partition_by]
         excerpt = excerpt_of(frame, keys, [str(key.expression) for key in query.order_by], sample)
     require_worker_python(session.spark)
+    start_warmup(Kernels.PARTIAL).join()
     with raising_worker_errors():
         return why_rows(bound, source, excerpt, session, hints, rules, nearest)

@@ -5,9 +5,19 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from trellis.reasons.page import report_html
 from trellis.reasons.text import report_text
 
-__all__ = ["End", "Miss", "MissRow", "Part", "Step", "Variable", "Why"]
+__all__ = ["End", "Miss", "MissRow", "Part", "Step", "Variable", "Why", "Words"]
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """Headings of a report; `{}` is the number of starts."""
+
+    alone: str = "Rows that satisfy the condition of a variable alone"
+    funnel: str = "How far partial matches come from {} as starts"
+    ends: str = "What ended those without a match, where they were nearest to one"
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,11 +144,18 @@ class Why:
     within: str = ""
     nearest: tuple[Miss, ...] = ()
     columns: tuple[str, ...] = ()
-    notes: tuple[str, ...] = field(default=())
+    notes: tuple[str, ...] = ()
+    words: Words = field(default=Words(), repr=False)
 
     def __str__(self) -> str:
         return report_text(self)
 
+    def _repr_html_(self) -> str:
+        """The report as notebooks show it."""
+        return report_html(self)
+
     def to_dict(self) -> dict[str, Any]:
         """The report as JSON has it."""
-        return asdict(self)
+        told = asdict(self)
+        del told["words"]
+        return told

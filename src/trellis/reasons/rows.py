@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from trellis.algebra.automaton import Op
@@ -15,6 +15,7 @@ from trellis.execution.rows.partial import BEYOND_ROWS, Partial, PartialTask, jo
 from trellis.planning.hints import Hints
 from trellis.planning.rule import Firing
 from trellis.planning.why.plan import plan_partial
+from trellis.reasons.findings import find
 from trellis.reasons.report import End, Miss, MissRow, Part, Step, Variable, Why
 from trellis.spark.excerpt import Excerpt
 from trellis.spark.prepare import prepare
@@ -30,7 +31,8 @@ def why_rows(
     plan, partial = plan_partial(bound, source, hints, rules, nearest)
     lines = prepare(plan, excerpt.frame, session).mapInArrow(PartialTask(partial), "found string").collect()
     found = joined((Partial(**json.loads(line[0])) for line in lines), nearest)
-    return _Report(bound, partial, found, max(excerpt.total, found.rows), plan.warnings).why()
+    report = _Report(bound, partial, found, max(excerpt.total, found.rows), plan.warnings).why()
+    return replace(report, findings=find(report, excerpt.frame, session, dict(bound.conditions)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +45,7 @@ class _Report:
 
     def why(self) -> Why:
         found, plan, query = self.found, self.plan, self.bound.query
-        report = Why(
+        return Why(
             pattern=str(query.pattern),
             rows=found.rows,
             total=self.total,
@@ -62,7 +64,6 @@ class _Report:
             columns=tuple(name for name, _ in plan.shown),
             notes=tuple(self._notes()),
         )
-        return report
 
     def _variables(self) -> tuple[Variable, ...]:
         written = {one.variable: str(one.condition) for one in self.bound.query.definitions}

@@ -2,43 +2,46 @@
 
 from __future__ import annotations
 
+from textwrap import wrap
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from trellis.reasons.report import End, Miss, Variable, Why
 
-__all__ = ["end_text", "report_text"]
+__all__ = ["end_text", "head_text", "report_text", "rows_text"]
 
 _WIDTH = 110
 _BAR = 24
 _MOST_VARIABLES = 8
 _MOST_STEPS = 8
+_MOST_FINDINGS = 4
 _MOST_ENDS = 5
 _MOST_LINES_OF_MISSES = 12
 
 
 def report_text(why: Why) -> str:
     """All of the report in forty lines; longer lists are cut, and say so."""
-    lines = [_head(why)]
-    lines += [f"  * {finding}" for finding in why.findings]
-    lines += [f"  ({note})" for note in why.notes]
+    lines = [_cut(head_text(why))]
+    lines += [line for finding in why.findings[:_MOST_FINDINGS] for line in _wrapped(finding)]
+    lines += [line for note in why.notes for line in _wrapped(f"({note})", "    ")]
     if why.variables and why.rows:
-        lines += ["", "Rows that satisfy the condition of a variable alone", *_variables(why.variables)]
+        lines += ["", why.words.alone, *_variables(why.variables)]
     if why.funnel and why.starts:
-        lines += ["", f"How far partial matches come from {_rows(why.starts)} as starts", *_funnel(why)]
+        lines += ["", why.words.funnel.format(rows_text(why.starts)), *_funnel(why)]
     if why.ends:
-        lines += ["", "What ended those without a match, where they were nearest to one", *_ends(why)]
+        lines += ["", why.words.ends, *_ends(why)]
     misses = _misses(why)
     if misses:
         lines += ["", "Nearest misses" if len(why.nearest) > 1 else "Nearest miss", *misses]
     return "\n".join(lines)
 
 
-def _head(why: Why) -> str:
+def head_text(why: Why) -> str:
+    """How many matches there are, of what, and where."""
     matches = "An unknown number of matches" if why.matches is None else _plural(why.matches, "match", "matches")
     where = "" if why.partitions <= 1 else f" in {why.partitions:,} partitions"
     sample = "" if why.rows == why.total else f" (a sample: there are {why.total:,})"
-    return _cut(f"{matches} of ({why.pattern}) in {_rows(why.rows)}{where}{sample}")
+    return f"{matches} of ({why.pattern}) in {rows_text(why.rows)}{where}{sample}"
 
 
 def _variables(variables: tuple[Variable, ...]) -> list[str]:
@@ -52,7 +55,7 @@ def _variables(variables: tuple[Variable, ...]) -> list[str]:
             break
         mark = "   <- no row" if variable.rows == 0 else ""
         condition = variable.condition or "always true"
-        if len(parts) <= 1:
+        if len(parts) <= 1 and not variable.looks_at_match:
             lines.append(_cut(f"  {variable.name:{width}} {variable.rows:>13,}  {condition}{mark}"))
             budget -= 1
             continue
@@ -132,7 +135,12 @@ def _miss(number: int, miss: Miss, columns: tuple[str, ...]) -> list[str]:
     return lines
 
 
-def _rows(count: int) -> str:
+def _wrapped(text: str, mark: str = "  * ") -> list[str]:
+    return wrap(text, _WIDTH, initial_indent=mark, subsequent_indent="    ")
+
+
+def rows_text(count: int) -> str:
+    """A number of rows."""
     return _plural(count, "row", "rows")
 
 
