@@ -34,7 +34,7 @@ MAY_USE: dict[str, set[str]] = {
     "planned_workload": {"algebra", "errors", "execution", "planned", "planning", "segment_functions", "spark"},
     "statements": {"algebra", "errors", "languages", "planned", "planning", "spark"},
     "stage_counts": {"algebra", "analysis", "errors", "planned", "planning", "spark"},
-    "reasons": {"algebra", "analysis", "errors", "execution", "planning", "segment_functions", "spark"},
+    "reasons": {"algebra", "analysis", "errors", "execution", "planning", "segment_functions", "spark", "stage_counts"},
     "api": {
         *("algebra", "errors", "execution.warmup", "java", "languages", "origins", "planned", "planned_workload"),
         "planning",

@@ -96,5 +96,5 @@ def test_ends_are_told_in_words() -> None:
 
 def test_as_a_dictionary_it_is_json() -> None:
     told = json.loads(json.dumps(REPORT.to_dict()))
-    assert told["funnel"][2] == {"text": "P", "count": 0}
+    assert told["funnel"][2] == {"text": "P", "count": 0, "runs": None}
     assert told["variables"][0]["parts"] == [{"text": "type = 'cart'", "rows": 3}]

@@ -78,9 +78,9 @@ def test_what_to_look_at_first(clicks: DataFrame) -> None:
         asked = tr.pattern("A B").define(**conditions)
         return asked.why(clicks.selectExpr("*", "CAST(NULL AS STRING) AS gone"), partition_by, "at").findings
 
-    assert first(B="type = 'Purchase'") == ("'Purchase' occurs in no row of type; 'purchase' does, in 3 rows (B).",)
+    assert first(B="type = 'Purchase'") == ("'Purchase' occurs in no row's type; 'purchase' does, in 3 rows (B).",)
     assert first(A="type IN ('x', 'y') AND gone = 'x'", B="10 < at") == (
-        "'x' or 'y' occur in no row of type, which holds 'look' (6), 'cart' (3), 'purchase' (3) (A).",
+        "'x' or 'y' occur in no row's type, which holds 'look' (6), 'cart' (3), 'purchase' (3) (A).",
         "gone is NULL in all rows (A).",
         "at > 10 holds in no row: at is from 0 to 3 (B).",
     )
@@ -94,3 +94,32 @@ def test_what_to_look_at_first(clicks: DataFrame) -> None:
     assert first("user, at", B="true") == (f"{short} Is PARTITION BY too fine?",)
     # A condition may fail on rows that the query never tests: then there is no hint, and no error.
     assert first(B="at < 0 AND 1 / (at - 3) > 99") == ("No row satisfies B: (at < 0) AND ((1 / (at - 3)) > 99).",)
+
+
+def test_events(spark: SparkSession) -> None:
+    rows = [("Order", 1, 7), ("Order", 2, 8), ("Payment", 30, 8), ("Payment", 4, 9)]
+    events = spark.createDataFrame(rows, "type string, time int, id int")
+    report = tr.why("PATTERN SEQ(Order o, Payment p) WHERE { [id] } WITHIN 10", events=events)
+    assert [(one.name, one.rows) for one in report.variables] == [("Order o", 2), ("Payment p", 2)]
+    assert [(step.text, step.count, step.runs) for step in report.funnel] == [("Order o", 2, 2), ("Payment p", 0, 0)]
+    assert report.matches == 0
+    assert report.findings == (
+        "None of the runs that reach Order o goes on to Payment p: [id].",
+        "Without WITHIN 10, it would take 1 event.",
+    )
+    paid = tr.event_pattern("Order o", "payment p").same("id")
+    assert paid.why(events).findings == (
+        "'payment' occurs in no event's type; 'Payment' does, in 2 events (payment p).",
+    )
+
+
+def test_segments(clicks: DataFrame) -> None:
+    asked = tr.pattern("UP DOWN").define_segments(
+        UP="window(2, 3) AND last(at) > first(at)", DOWN="last(at) < first(at)"
+    )
+    report = asked.why(clicks, partition_by="user", order_by="at")
+    # Of four rows that rise there are three and two segments, of two and three rows.
+    assert [(one.name, one.rows) for one in report.variables] == [("UP", 15), ("DOWN", 0)]
+    assert [(step.text, step.count) for step in report.funnel] == [("UP", 15), ("UP DOWN", 0)]
+    assert (report.matches, report.rows, report.partitions) == (0, 12, 3)
+    assert report.findings == ("No segment is a DOWN. last(at) < first(at) holds for none.",)

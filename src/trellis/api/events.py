@@ -10,11 +10,13 @@ from pyspark.sql import DataFrame, SparkSession
 from trellis.api.event_types import known_types
 from trellis.api.session import Args, session_of
 from trellis.api.statements import explain
+from trellis.api.why import why
 from trellis.errors import UnsupportedError
 from trellis.languages.event_builder import EventBuilder, build_events
 from trellis.languages.sase import parse_sase_text
 from trellis.planned import errors_about, plan_on, warm
 from trellis.planning.hints import Hints
+from trellis.reasons.report import Why
 from trellis.spark.decompress import decompress_matches
 from trellis.spark.inputs import Rows, frame_of
 from trellis.spark.keys import Key, Names, name_of, names_of
@@ -225,6 +227,30 @@ class EventPattern(EventBuilder):
         """Count how far the runs of the pattern come in a DataFrame; as `trellis.progress`."""
         self.query(name_of(type), names_of(time))
         return progress(self.text(), events=frame, type=type, time=time, max_events=max_events, args=args, hints=hints)
+
+    def why(
+        self,
+        frame: Rows,
+        *,
+        type: Key = "type",
+        time: Names = "time",
+        args: Args | None = None,
+        hints: Args | None = None,
+        sample: int | None = None,
+        types: Collection[str] | None = None,
+    ) -> Why:
+        """Say why the pattern is not found in a DataFrame; as `trellis.why`.
+
+        Examples
+        --------
+        >>> import trellis as tr
+        >>> events = spark.createDataFrame([("Order", 1, 7), ("Payment", 30, 7)], "type string, time int, id int")
+        >>> paid = tr.event_pattern("Order o", "Payment p").same("id").within(10)
+        >>> print(paid.why(events).findings[1])
+        Without WITHIN 10, it would take 1 event.
+        """
+        self.query(name_of(type), names_of(time))
+        return why(self.text(), events=frame, type=type, time=time, args=args, hints=hints, sample=sample, types=types)
 
     def explain(
         self,

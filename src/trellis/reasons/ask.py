@@ -13,13 +13,17 @@ from trellis.planning.driver import bind_rows
 from trellis.planning.hints import Hints
 from trellis.planning.rule import Firing
 from trellis.planning.why.plan import QUIET
+from trellis.reasons.events import why_events
 from trellis.reasons.report import Why
 from trellis.reasons.rows import why_rows
+from trellis.reasons.segments import STEP_BUDGET as SEGMENT_BUDGET
+from trellis.reasons.segments import why_segments
 from trellis.segment_functions import registered
 from trellis.spark.excerpt import Excerpt, excerpt_of
 from trellis.spark.session import Session
 from trellis.spark.source import source_of
 from trellis.spark.worker_python import require_worker_python
+from trellis.stage_counts import STEP_BUDGET
 
 __all__ = ["why_on"]
 
@@ -48,15 +52,22 @@ def why_on(
     hints = replace(hints, off=tuple(dict.fromkeys((*hints.off, *QUIET))), slices=None)
     rules = Firing(frozenset(hints.off))
     if query.kind is VariableKind.EVENT:
-        raise UnsupportedError("why does not know event patterns yet.", cure="Use trellis.progress.")
+        require_worker_python(session.spark)
+        return why_events(query, frame, session, _bounded(hints, STEP_BUDGET), sample)
     bound = bind_rows(query, source, hints, rules)
-    if bound.query.kind is not VariableKind.ROW:
-        raise UnsupportedError("why does not know segments yet.", cure="Use explain(analyze=True).")
     excerpt = Excerpt(frame, -1, -1)
     if sample is not None:
         keys = [str(key) for key in query.partition_by]
         excerpt = excerpt_of(frame, keys, [str(key.expression) for key in query.order_by], sample)
     require_worker_python(session.spark)
-    start_warmup(Kernels.PARTIAL).join()
+    segments = bound.query.kind is VariableKind.SEGMENT
+    start_warmup(Kernels.SEGMENTS if segments else Kernels.PARTIAL).join()
     with raising_worker_errors():
+        if segments:
+            return why_segments(bound, source, excerpt, session, _bounded(hints, SEGMENT_BUDGET), rules)
         return why_rows(bound, source, excerpt, session, hints, rules, nearest)
+
+
+def _bounded(hints: Hints, budget: int) -> Hints:
+    """Parts of a pattern have more than the whole: their searches are given up sooner, unless the user says when."""
+    return replace(hints, step_budget=budget) if hints.step_budget == Hints().step_budget else hints

@@ -45,7 +45,7 @@ def find(why: Why, frame: DataFrame, session: Session, conditions: Mapping[str, 
         if variable.rows == 0:
             asked = compared_in(conditions[variable.name]) if variable.name in conditions else []
             told += values_that_no_row_has(variable.name, asked, frame, session) or [_no_row(variable)]
-    if why.matches == 0 and all(variable.rows for variable in why.variables):
+    if why.matches == 0 and not told:
         told += _where_it_stops(why)
     return tuple(told)
 
@@ -107,7 +107,9 @@ def compared_in(condition: Expression) -> list[Compared]:
     return found
 
 
-def values_that_no_row_has(name: str, asked: list[Compared], frame: DataFrame, session: Session) -> list[str]:
+def values_that_no_row_has(
+    name: str, asked: list[Compared], frame: DataFrame, session: Session, what: str = "row"
+) -> list[str]:
     """For each comparison that fails for all rows, what the rows hold instead. One job, and one more for texts."""
     if not asked:
         return []
@@ -132,21 +134,21 @@ def values_that_no_row_has(name: str, asked: list[Compared], frame: DataFrame, s
                 continue
             value = _plain(one.value)
             if row[f"known{number}"] == 0:
-                told.append(f"{value} is NULL in all rows ({name}).")
+                told.append(f"{value} is NULL in all {what}s ({name}).")
             elif one.texts and one.symbol == "=":
-                told.append(_instead(name, value, one, rows, f"v{number}"))
+                told.append(_instead(name, value, one, rows, f"v{number}", what))
             else:
                 least, most = row[f"least{number}"], row[f"most{number}"]
                 listed = " IN (" + ", ".join(one.constants) + ")"
                 test = listed if len(one.constants) > 1 else f" {one.symbol} {one.constants[0]}"
-                told.append(f"{value}{test} holds in no row: {value} is from {least} to {most} ({name}).")
+                told.append(f"{value}{test} holds in no {what}: {value} is from {least} to {most} ({name}).")
         return told
     except PySparkException:
         # A hint is not worth an error: casts and functions may fail on rows that the query never tests.
         return []
 
 
-def _instead(name: str, value: str, one: Compared, rows: DataFrame, column: str) -> str:
+def _instead(name: str, value: str, one: Compared, rows: DataFrame, column: str, what: str) -> str:
     """What a column of texts holds, where it does not hold what is asked for."""
     counts = rows.where(F.col(column).isNotNull()).groupBy(column).count()
     common = counts.orderBy(F.desc("count"), column).limit(_MOST_VALUES).collect()
@@ -156,12 +158,12 @@ def _instead(name: str, value: str, one: Compared, rows: DataFrame, column: str)
     for constant in one.constants:
         near = _nearest(_unquoted(constant), held)
         if near is not None:
-            rows_of = f"{held[near]:,} row{'' if held[near] == 1 else 's'}"
-            return f"{missing} {verb} in no row of {value}; '{near}' does, in {rows_of} ({name})."
+            rows_of = f"{held[near]:,} {what}{'' if held[near] == 1 else 's'}"
+            return f"{missing} {verb} in no {what}'s {value}; '{near}' does, in {rows_of} ({name})."
     told = ", ".join(f"'{text}' ({count:,})" for text, count in list(held.items())[:_TOLD])
     more = f" and {len(held) - _TOLD:,} more" if len(held) > _TOLD else ""
     more = more if len(held) < _MOST_VALUES else " and many more"
-    return f"{missing} {verb} in no row of {value}, which holds {told}{more} ({name})."
+    return f"{missing} {verb} in no {what}'s {value}, which holds {told}{more} ({name})."
 
 
 def _nearest(text: str, held: Mapping[str, int]) -> str | None:

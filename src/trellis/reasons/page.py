@@ -50,13 +50,19 @@ def _variables(why: Why) -> list[str]:
     if not why.variables:
         return []
     lines = []
+    segments = not why.words.shares
     for variable in why.variables:
-        name = variable.name
-        parts = [(part.text, part.rows) for part in variable.parts] or [("always true", variable.rows)]
-        for number, (text, rows) in enumerate(parts):
-            count = '<span title="looks at the match">?</span>' if rows is None else f"{rows:,}"
-            test = f"<code>{escape(text)}</code>" if variable.parts else f'<span class="note">{text}</span>'
-            cells = [escape(name) if number == 0 else "", count, f"{'and ' if number else ''}{test}"]
+        test = f"<code>{escape(variable.condition)}</code>" if variable.condition else why.words.whole
+        told = [(variable.rows, test)] if segments or len(variable.parts) != 1 else []
+        if len(variable.parts) > 1 or not segments:
+            before = "of " if segments else "and "
+            parts = [(part.rows, f"<code>{escape(part.text)}</code>") for part in variable.parts]
+            told = told if segments or not parts else []
+            told += [(rows, f"{before if told or at else ''}{text}") for at, (rows, text) in enumerate(parts)]
+        for number, (rows, text) in enumerate(told):
+            unknown = "too many" if segments else '<span title="looks at the match">?</span>'
+            count = unknown if rows is None else f"{rows:,}"
+            cells = [escape(variable.name) if number == 0 else "", count, text]
             lines.append(_line(cells, numbers={1}, kind="none" if rows == 0 else ""))
     return [f"<h4>{why.words.alone}</h4>", _table(lines)]
 
@@ -65,11 +71,18 @@ def _funnel(why: Why) -> list[str]:
     if not why.funnel or not why.starts:
         return []
     lines = []
-    for text, count in [*((step.text, step.count) for step in why.funnel), ("a match", why.matched)]:
-        share = min(1.0, count / why.starts)
+    steps = [(step.text, step.count, step.runs) for step in why.funnel]
+    most = why.starts if why.words.shares else max([1, *(count for _, count, _ in steps if count is not None)])
+    for text, count, runs in [*steps, (why.words.match, why.matched, None)]:
+        if count is None:
+            lines.append(_line([escape(text), "too many"], numbers={1}))
+            continue
+        share = min(1.0, count / most)
         bar = f'<span class="bar" style="width: {round(_BAR * share)}px"></span>' if count else ""
-        kind = "" if count else "none"
-        lines.append(_line([escape(text), f"{count:,}", f"{share:.1%}", bar], numbers={1, 2}, kind=kind))
+        told = "" if runs is None or not count else f' <span class="note">in {runs:,} runs</span>'
+        percent = f"{share:.1%}" if why.words.shares else ""
+        cells = [escape(text), f"{count:,}", percent, bar + told]
+        lines.append(_line(cells, numbers={1, 2}, kind="" if count else "none"))
     return [f"<h4>{escape(why.words.funnel.format(rows_text(why.starts)))}</h4>", _table(lines)]
 
 

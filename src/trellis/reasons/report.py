@@ -13,11 +13,17 @@ __all__ = ["End", "Miss", "MissRow", "Part", "Step", "Variable", "Why", "Words"]
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """Headings of a report; `{}` is the number of starts."""
+    """Headings of a report; `{}` is the number of starts.
+
+    `shares`: counts in the funnel are shares of the starts. `whole` is said of variables without a condition.
+    """
 
     alone: str = "Rows that satisfy the condition of a variable alone"
     funnel: str = "How far partial matches come from {} as starts"
     ends: str = "What ended those without a match, where they were nearest to one"
+    match: str = "a match"
+    shares: bool = True
+    whole: str = "always true"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,12 +38,13 @@ class Part:
 class Variable:
     """A variable, its condition, and how many rows satisfy that alone: without what of it looks at the match.
 
-    `parts` are those of the condition in the order in which they are tested.
+    `parts` are those of the condition in the order in which they are tested. Of segments, `rows` is how many segments
+    there are, None if too many to count, and each of the `parts` is counted for itself.
     """
 
     name: str
     condition: str
-    rows: int
+    rows: int | None
     parts: tuple[Part, ...] = ()
 
     @property
@@ -48,10 +55,15 @@ class Variable:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A place in the pattern, and how many starts have a partial match that reaches it."""
+    """A place in the pattern, and how many starts have a partial match that reaches it.
+
+    Of event patterns, how many events runs take there, and how many `runs` these are; None is too many to count. Of
+    segments, how many there are.
+    """
 
     text: str
-    count: int
+    count: int | None
+    runs: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

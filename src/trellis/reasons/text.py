@@ -12,6 +12,7 @@ __all__ = ["end_text", "head_text", "report_text", "rows_text"]
 
 _WIDTH = 110
 _BAR = 24
+_WIDEST = 44
 _MOST_VARIABLES = 8
 _MOST_STEPS = 8
 _MOST_FINDINGS = 4
@@ -25,7 +26,7 @@ def report_text(why: Why) -> str:
     lines += [line for finding in why.findings[:_MOST_FINDINGS] for line in _wrapped(finding)]
     lines += [line for note in why.notes for line in _wrapped(f"({note})", "    ")]
     if why.variables and why.rows:
-        lines += ["", why.words.alone, *_variables(why.variables)]
+        lines += ["", why.words.alone, *_variables(why)]
     if why.funnel and why.starts:
         lines += ["", why.words.funnel.format(rows_text(why.starts)), *_funnel(why)]
     if why.ends:
@@ -44,45 +45,68 @@ def head_text(why: Why) -> str:
     return f"{matches} of ({why.pattern}) in {rows_text(why.rows)}{where}{sample}"
 
 
-def _variables(variables: tuple[Variable, ...]) -> list[str]:
-    width = max(len(variable.name) for variable in variables)
-    lines = []
-    budget = _MOST_VARIABLES
-    for at, variable in enumerate(variables):
-        parts = variable.parts if variable.rows == 0 or variable.looks_at_match else ()
-        if budget <= 0:
-            lines.append(f"  ... and {len(variables) - at} more")
+def _variables(why: Why) -> list[str]:
+    width = max(len(variable.name) for variable in why.variables)
+    lines: list[str] = []
+    for at, variable in enumerate(why.variables):
+        if len(lines) >= _MOST_VARIABLES:
+            lines.append(f"  ... and {len(why.variables) - at} more")
             break
+        told = _of_segments(variable, why) if not why.words.shares else _of_rows(variable, why)
+        for number, (count, text) in enumerate(told):
+            lines.append(_cut(f"  {variable.name if number == 0 else '':{width}} {count:>13}  {text}"))
+    return lines
+
+
+def _of_rows(variable: Variable, why: Why) -> list[tuple[str, str]]:
+    """A line for the condition; or where no row satisfies it, or it looks at the match, for each of its parts."""
+    parts = variable.parts if variable.rows == 0 or variable.looks_at_match else ()
+    if len(parts) <= 1 and not variable.looks_at_match:
         mark = "   <- no row" if variable.rows == 0 else ""
-        condition = variable.condition or "always true"
-        if len(parts) <= 1 and not variable.looks_at_match:
-            lines.append(_cut(f"  {variable.name:{width}} {variable.rows:>13,}  {condition}{mark}"))
-            budget -= 1
-            continue
-        for number, part in enumerate(parts):
-            name = variable.name if number == 0 else ""
-            count = "?" if part.rows is None else f"{part.rows:,}"
-            joined = "and " if number else ""
-            told = "   <- looks at the match" if part.rows is None else "   <- no row" if part.rows == 0 else ""
-            lines.append(_cut(f"  {name:{width}} {count:>13}  {joined}{part.text}{told}"))
-            budget -= 1
+        return [(f"{variable.rows:,}", f"{variable.condition or why.words.whole}{mark}")]
+    lines = []
+    for number, part in enumerate(parts):
+        mark = "   <- looks at the match" if part.rows is None else "   <- no row" if part.rows == 0 else ""
+        count = "?" if part.rows is None else f"{part.rows:,}"
+        lines.append((count, f"{'and ' if number else ''}{part.text}{mark}"))
+    return lines
+
+
+def _of_segments(variable: Variable, why: Why) -> list[tuple[str, str]]:
+    """A line for the variable, and if it has several conditions one for each."""
+    mark = "   <- no segment" if variable.rows == 0 else ""
+    lines = [(_count(variable.rows), f"{variable.condition or why.words.whole}{mark}")]
+    if len(variable.parts) > 1:
+        lines += [
+            (_count(part.rows), f"  of {part.text}{'   <- none' if part.rows == 0 else ''}") for part in variable.parts
+        ]
     return lines
 
 
 def _funnel(why: Why) -> list[str]:
-    steps = [(step.text, step.count) for step in why.funnel]
-    gap = len(steps) - _MOST_STEPS
-    cut = [*steps[: _MOST_STEPS // 2], *steps[-(_MOST_STEPS // 2) :]] if gap > 0 else steps
-    width = max(len(text) for text, _ in [*cut, ("a match", 0)])
+    gap = len(why.funnel) - _MOST_STEPS
+    cut = [*why.funnel[: _MOST_STEPS // 2], *why.funnel[-(_MOST_STEPS // 2) :]] if gap > 0 else list(why.funnel)
+    steps = [(step.text, step.count, step.runs) for step in cut] + [(why.words.match, why.matched, None)]
+    width = min(_WIDEST, max(len(text) for text, _, _ in steps))
+    most = why.starts if why.words.shares else max([1, *(count for _, count, _ in steps if count is not None)])
     lines = []
-    for number, (text, count) in enumerate([*cut, ("a match", why.matched)]):
+    for number, (text, count, runs) in enumerate(steps):
         if gap > 0 and number == _MOST_STEPS // 2:
             lines.append(f"  ... {_plural(gap, 'place', 'places')} between")
-        bar = "#" * round(_BAR * count / why.starts)
-        bar = bar or ("." if count else "")
-        mark = "<- none" if count == 0 else ""
-        lines.append(f"  {text:{width}} {count:>13,}  {count / why.starts:>6.1%}  {bar or mark}")
+        name = text if len(text) <= width else f"{text[: width - 1]}…"
+        if count is None:
+            lines.append(f"  {name:{width}} {'too many':>13}")
+            continue
+        share = min(1.0, count / most)
+        told = "" if runs is None or not count else f"  in {_plural(runs, 'run', 'runs')}"
+        bar = "<- none" if count == 0 else "#" * round(_BAR * share) or "."
+        percent = f"{share:>6.1%}  " if why.words.shares else ""
+        lines.append(f"  {name:{width}} {count:>13,}  {percent}{bar}{told}")
     return lines
+
+
+def _count(count: int | None) -> str:
+    return "too many" if count is None else f"{count:,}"
 
 
 def _ends(why: Why) -> list[str]:

@@ -71,6 +71,10 @@ class Finder:
         rows = self.rows(offsets, slots, name)
         return rows, self._finish(rows, self._search(rows, program, None), start_before)
 
+    def count(self, offsets: Ints, slots: Slots, program: Program, name: Callable[[int], str] | None = None) -> int:
+        """How many segments there are in a chunk, whatever AFTER MATCH SKIP says."""
+        return len(self._search(self.rows(offsets, slots, name), program, None))
+
     def find_settled(
         self,
         offsets: Ints,

@@ -28,7 +28,7 @@ from trellis.planning.why.elements import number_elements, rows_missing
 
 __all__ = ["QUIET", "plan_partial"]
 
-_KEPT = ("hoist_slots", "spread_labels", "pair_slots", "merge_states", "rewrite_rows")
+_KEPT = ("hoist_slots", "spread_labels", "pair_slots", "merge_states", "rewrite_rows", "place_filters", "push_windows")
 
 QUIET = tuple(rule.name for rule in RULES if rule.name not in _KEPT)
 """Rules that drop rows or change what is tested: here every row counts, and conditions are as they were written."""
