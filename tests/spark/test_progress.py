@@ -119,6 +119,6 @@ def test_errors(stream: DataFrame, spark: SparkSession) -> None:
         trellis.progress("PATTERN SEQ(Order o, Item i) WHERE { i.price2 > 1 }", events=stream)
     with pytest.raises(BindingError, match="max_events"):
         trellis.progress("PATTERN SEQ(Order o)", events=stream, max_events=0)
-    with pytest.raises(UnsupportedError, match="Streams"):
+    with pytest.raises(UnsupportedError, match="is a stream"):
         endless = spark.readStream.format("rate").load().selectExpr("timestamp AS time", "'A' AS type")
         trellis.progress("PATTERN SEQ(A a)", events=endless)
