@@ -92,6 +92,12 @@ BENCHMARKS = (
         "How soon does the studio show an error that is typed, and the picture of a query on a sample?",
     ),
     Benchmark(
+        "why",
+        "benchmarks.why.run",
+        "about 10 minutes",
+        "How long does it take to ask why nothing matched, beside the query itself?",
+    ),
+    Benchmark(
         "calibration.segments",
         "benchmarks.calibration.segments",
         "about 2 minutes",

@@ -38,7 +38,7 @@ from benchmarks.timing import in_turns
 
 ROOT = Path(__file__).parents[1]
 WITHOUT_SPARK = ("segments", "calibration.segments", "baselines")
-WITH_SPARK = ("rows", "events", "sqlts", "workloads", "streams", "prefilter", "studio", "calibration.prefilter")
+WITH_SPARK = ("rows", "events", "sqlts", "workloads", "streams", "prefilter", "studio", "why", "calibration.prefilter")
 
 # ---- what is listed ----
 
@@ -55,6 +55,7 @@ def test_every_module_can_be_imported() -> None:
             "segments",
             "prefilter",
             "studio",
+            "why",
             "calibration",
             "baselines",
             "peers",
@@ -108,6 +109,7 @@ def test_commands_on_pages_are_accepted(command: str) -> None:
         ("workloads", "workloads"),
         ("streams", "streams"),
         ("studio", "studio"),
+        ("why", "why"),
     ],
 )
 def test_a_page_in_sections_has_a_place_for_each(name: str, page: str) -> None:
@@ -335,6 +337,7 @@ def test_quick_form_with_spark(name: str, tmp_path: Path) -> None:
         "streams": "| watermark |",
         "prefilter": "| 0 of",
         "studio": "| to the picture, s |",
+        "why": "| V shape |",
         "calibration.prefilter": "omega",
     }
     assert said[name] in text

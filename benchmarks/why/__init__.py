@@ -1,0 +1,1 @@
+"""Why nothing matched: what asking costs."""
