@@ -6,6 +6,7 @@ import io
 import os
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -25,6 +26,12 @@ if TYPE_CHECKING:
 class Terminal(io.StringIO):
     def isatty(self) -> bool:
         return True
+
+
+def wait_until(there: Callable[[], object]) -> None:
+    deadline = time.monotonic() + 20
+    while not there() and time.monotonic() < deadline:
+        time.sleep(0.01)
 
 
 def line(text: str, counts: tuple[int, int], seconds: float, width: int, **more: Any) -> str:
@@ -58,7 +65,7 @@ def test_the_callback_hears_the_end_and_the_folder_goes() -> None:
         with tr.on_progress(told.append, every=10):
             pass
         assert Path(folder_of_pulses()).is_dir()
-        time.sleep(0.05)
+        wait_until(lambda: len(told) > 2)
     assert not Path(folder_of_pulses()).exists()
     assert sum(one.finished for one in told) == 2 and told[-1].finished and len(told) > 3
 
@@ -71,6 +78,7 @@ def test_a_callback_that_fails_is_called_no_more_and_does_no_harm() -> None:
         raise ValueError("no bar")
 
     with pytest.warns(TrellisWarning, match="no bar"), tr.on_progress(fail, every=0.01):
+        wait_until(lambda: calls)
         time.sleep(0.05)
     assert len(calls) == 1
 
@@ -81,7 +89,7 @@ def test_a_bar_on_a_terminal_leaves_no_trace(monkeypatch: pytest.MonkeyPatch) ->
     stream = Terminal()
     monkeypatch.setattr(sys, "stderr", stream)
     with tr.progress_bar("looking", every=0.01):
-        time.sleep(0.1)
+        wait_until(stream.getvalue)
     assert "looking" in stream.getvalue() and stream.getvalue().endswith("\r\x1b[K")
     stream.truncate(0)
     with tr.progress_bar(on=False, every=0.01):
@@ -97,7 +105,7 @@ def test_into_a_pipe_there_is_none_unless_asked(monkeypatch: pytest.MonkeyPatch)
         time.sleep(0.03)
     assert stream.getvalue() == ""
     with tr.progress_bar(on=True, every=0.01):
-        time.sleep(0.05)
+        wait_until(stream.getvalue)
     assert "matching" in stream.getvalue()
 
 
@@ -113,7 +121,7 @@ def test_a_bar_in_a_notebook(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "IPython", ipython)  # type: ignore[arg-type]
     monkeypatch.setitem(sys.modules, "IPython.display", SimpleNamespace(HTML=str, display=display))  # type: ignore[arg-type]
     with tr.progress_bar(every=0.01):
-        time.sleep(0.05)
+        wait_until(lambda: len(seen) > 2)
     assert len(seen) > 2 and "width:0.0%" in seen[0] and "matching" in seen[0]
     assert "width:220px" not in seen[-1] and "matching" in seen[-1]
     assert "width:50.0%" in running._html(Progress(done=1, tasks=2), "matching")
