@@ -35,7 +35,7 @@ SELECT * FROM ticks MATCH_RECOGNIZE (
         "a column that there is not",
     ),
     Asked(
-        "rows: with a bracket too many",
+        "rows: a stretch above the low before",
         """\
 SELECT * FROM ticks MATCH_RECOGNIZE (
     PARTITION BY sym
@@ -48,8 +48,8 @@ SELECT * FROM ticks MATCH_RECOGNIZE (
         HIGH AS price > 60 AND price > avg(LOW.price)
 )
 """,
-        "HIGH+ LOW",
-        "a bracket that is not closed",
+        "price > avg",
+        "a function that there is not",
     ),
     Asked(
         "segments: a steep rise within a short window",

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
 
+from trellis.algebra.expression import Expression
 from trellis.algebra.plan import Plan
 from trellis.algebra.query import Query
 from trellis.algebra.segments import SegmentScan
@@ -32,7 +34,7 @@ from trellis.spark.quiet import unlogged
 from trellis.spark.refusals import locate, refused
 from trellis.spark.run import run_plan
 from trellis.spark.sample import sample_rows
-from trellis.spark.session import Session
+from trellis.spark.session import Session, has_subquery
 from trellis.spark.source import source_of
 from trellis.spark.statistics import known_size
 from trellis.spark.worker_python import require_worker_python
@@ -92,10 +94,14 @@ def plan_on(
 ) -> Planned:
     """Plan a query for a DataFrame; `qualifier` may stand before its columns.
 
-    `quietly` is for those who only want to know whether the query is right: no warnings, and nothing is compiled.
+    `quietly` is for those who only want to know whether the query is right: no warnings, nothing is compiled, and no
+    job runs, not for the value of a subquery either.
     """
     functions = {name: function.arguments for name, function in registered().items()}
-    plan = plan_query(query, source_of(frame, session, functions, qualifier), hints)
+    source = source_of(frame, session, functions, qualifier)
+    if quietly:
+        source = replace(source, constant=partial(_without_job, source.constant))
+    plan = plan_query(query, source, hints)
     if counted and plan.stream is not None:
         raise UnsupportedError("A stream never ends, so its rows cannot be counted.", cure="Leave out analyze.")
     one_core = () if quietly else one_core_warnings(plan, frame, session, hints, query.words.keys)
@@ -106,6 +112,10 @@ def plan_on(
             # Nobody knew before that the plan needs them.
             start_warmup(kernels).join()
     return Planned(query, plan, frame, session, hints, Counts() if counted else None)
+
+
+def _without_job(constant: Callable[[Expression], object], expression: Expression) -> object:
+    return None if has_subquery(expression) else constant(expression)
 
 
 def explain_all(clauses: Sequence[Planned], result: DataFrame | None) -> str:

@@ -90,6 +90,7 @@ def test_what_does_not_fit_the_tables_is_found_without_a_job(
         with pytest.raises(TrellisError) as caught:
             answers.check(desk, Question(text))
         answers.check(desk, Question(FALLS))
+        answers.check(desk, Question(FALLS.replace("prev(price)", "(SELECT avg(price) FROM ticks)")))
         answers.check(desk, Question("PATTERN SEQ(Order o, ~(Payment p)) WHERE { [id] } WITHIN 10"))
     finally:
         context.setLocalProperty("spark.jobGroup.id", None)
@@ -206,6 +207,22 @@ def test_explain_tells_actual_counts(desk: Desk) -> None:
     text = told[-1]["text"]
     assert "== Plan ==" in text
     assert "rows in                   120" in text
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize(
+    "text",
+    [FALLS.replace("prev(price)", "prev(price) - 100"), "PATTERN SEQ(Payment p, Order o) WHERE { [id] } WITHIN 10"],
+    ids=["rows", "events"],
+)
+def test_why_tells_what_failed(desk: Desk, text: str) -> None:
+    assert run(desk, text)["rows"]["total"] == 0
+    told: list[Mapping[str, Any]] = []
+    answers.why(desk, Question(text), told.append, everything=False)
+    report = told[-1]["report"]
+    assert report["matches"] == 0
+    assert report["rows"] == (120 if "ticks" in text else 3)
+    assert report["variables"] and report["funnel"]
 
 
 @pytest.fixture(scope="module")

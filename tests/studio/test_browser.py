@@ -145,7 +145,7 @@ def pixels(page: Page) -> int:
 
 
 @pytest.mark.spark
-def test_mistakes_are_shown_while_one_types(started: Started, browser: Browser) -> None:
+def test_mistakes_are_shown_while_one_types(browser: Browser, started: Started) -> None:
     with opened(browser, started.address) as page:
         write(page, QUERY.replace("prev(price)", "prev(prise)"))
         assert page.inner_text(".under .wrong") == "prise"
@@ -166,7 +166,7 @@ def test_mistakes_are_shown_while_one_types(started: Started, browser: Browser) 
 
 
 @pytest.mark.spark
-def test_a_query_runs_on_a_sample_and_then_on_all_rows(started: Started, browser: Browser) -> None:
+def test_a_query_runs_on_a_sample_and_then_on_all_rows(browser: Browser, started: Started) -> None:
     with opened(browser, started.address) as page:
         write(page, QUERY)
         assert run(page) == "done"
@@ -187,7 +187,7 @@ def test_a_query_runs_on_a_sample_and_then_on_all_rows(started: Started, browser
 
 
 @pytest.mark.spark
-def test_a_failing_query_shows_its_error_and_the_next_one_runs(started: Started, browser: Browser) -> None:
+def test_a_failing_query_shows_its_error_and_the_next_one_runs(browser: Browser, started: Started) -> None:
     with opened(browser, started.address) as page:
         write(page, FAILING)
         assert run(page) == "failed"
@@ -202,7 +202,7 @@ def test_a_failing_query_shows_its_error_and_the_next_one_runs(started: Started,
 
 
 @pytest.mark.spark
-def test_two_tabs_do_not_disturb_each_other(started: Started, browser: Browser) -> None:
+def test_two_tabs_do_not_disturb_each_other(browser: Browser, started: Started) -> None:
     long = "SELECT sum(a.id * b.id % 7) FROM range(10000000) a CROSS JOIN range(10000000) b"
     with opened(browser, started.address) as one, opened(browser, started.address) as other:
         write(one, long)
@@ -224,7 +224,7 @@ def test_two_tabs_do_not_disturb_each_other(started: Started, browser: Browser) 
 
 
 @pytest.mark.spark
-def test_the_query_stays_in_the_address_and_events_choose_their_columns(started: Started, browser: Browser) -> None:
+def test_the_query_stays_in_the_address_and_events_choose_their_columns(browser: Browser, started: Started) -> None:
     with opened(browser, started.address) as page:
         write(page, "PATTERN SEQ(view v, cart c) WHERE skip_till_next_match { [session] } WITHIN 1 hour")
         assert page.is_visible("#event-options")
@@ -239,7 +239,7 @@ def test_the_query_stays_in_the_address_and_events_choose_their_columns(started:
 
 
 @pytest.mark.spark
-def test_without_the_token_a_browser_sees_nothing(started: Started, browser: Browser) -> None:
+def test_without_the_token_a_browser_sees_nothing(browser: Browser, started: Started) -> None:
     page = browser.new_page()
     answer = page.goto(re.sub(r"/[^/]+/$", "/another-token/", started.address))
     assert answer is not None and answer.status == 404
