@@ -222,7 +222,8 @@ def test_why_tells_what_failed(desk: Desk, text: str) -> None:
     report = told[-1]["report"]
     assert report["matches"] == 0
     assert report["rows"] == (120 if "ticks" in text else 3)
-    assert report["variables"] and report["funnel"]
+    assert report["funnel"]
+    assert report["words"]["funnel"]
 
 
 @pytest.fixture(scope="module")

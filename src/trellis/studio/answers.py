@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import asdict
 from typing import Any, TypeAlias
 
 import trellis as tr
@@ -89,7 +90,7 @@ def why(desk: Desk, question: Question, tell: Tell, *, everything: bool) -> None
             assert reading.statement is not None
             frames = {name: scope.frames[table_of(scope, name)] for name in reading.statement.placeholders}
             report = tr.why(question.text, spark=scope.spark, args=desk.args, hints=desk.hints, **frames)
-        tell({"event": "why", "report": report.to_dict(), "text": str(report)})
+        tell({"event": "why", "report": {**report.to_dict(), "words": asdict(report.words)}})
 
 
 def _event_columns(reading: Reading) -> tuple[str, list[str]]:

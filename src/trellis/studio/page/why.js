@@ -17,7 +17,7 @@ export function showWhy(root, why) {
   }
   for (const note of why.notes ?? []) made.push(node("p", "why-note", note));
   if (why.variables?.length) made.push(variables(why));
-  if (why.funnel?.length) made.push(funnel(why));
+  if (why.funnel?.length && why.starts) made.push(funnel(why));
   if (why.ends?.length) made.push(ends(why));
   (why.nearest ?? []).forEach((miss, number) => made.push(nearest(why, miss, number)));
   root.replaceChildren(...made);
@@ -39,26 +39,32 @@ function bar(count, whole) {
   return track;
 }
 
-function line(name, count, whole, text) {
+function line(name, count, whole, text, unknown = "?") {
   const made = node("div", count === 0 ? "why-line none" : "why-line");
-  made.append(node("code", "name", name), node("span", "amount", count === null ? "?" : count.toLocaleString("en")), bar(count ?? 0, whole), node("code", "text", text));
+  made.append(node("code", "name", name), node("span", "amount", count === null ? unknown : count.toLocaleString("en")), bar(count ?? 0, whole), node("code", "text", text));
   return made;
 }
 
 function variables(why) {
-  const made = box("Each condition alone", `How many of ${counted(why.rows)} satisfy it.`);
+  const made = box(why.words.alone);
+  const segments = !why.words.shares;
+  const most = segments ? Math.max(1, ...why.variables.flatMap((one) => [one.rows ?? 0, ...(one.parts ?? []).map((part) => part.rows ?? 0)])) : why.rows;
   for (const one of why.variables) {
-    made.append(line(one.name, one.rows, why.rows, one.condition || "always true"));
+    made.append(line(one.name, one.rows, most, one.condition || why.words.whole, segments ? "too many" : "?"));
     const parts = one.parts ?? [];
-    if (parts.length > 1 && (one.rows === 0 || parts.some((part) => part.rows === null)))
-      parts.forEach((part, at) => made.append(line("", part.rows, why.rows, `${at ? "and " : ""}${part.text}${part.rows === null ? "  (looks at the match)" : ""}`)));
+    if (parts.length > 1 && (segments || one.rows === 0 || parts.some((part) => part.rows === null)))
+      parts.forEach((part, at) => made.append(line("", part.rows, most, `${segments ? "of " : at ? "and " : ""}${part.text}${part.rows === null && !segments ? "  (looks at the match)" : ""}`, segments ? "too many" : "?")));
   }
   return made;
 }
 
 function funnel(why) {
-  const made = box("How far partial matches come", `From ${counted(why.starts)} as starts.`);
-  for (const step of [...why.funnel, { text: "a match", count: why.matched }]) made.append(line(step.text, step.count, why.starts, share(step.count, why.starts)));
+  const made = box(why.words.funnel.replace("{}", counted(why.starts)));
+  const most = why.words.shares ? why.starts : Math.max(1, ...why.funnel.map((step) => step.count ?? 0));
+  for (const step of [...why.funnel, { text: why.words.match, count: why.matched, runs: null }]) {
+    const runs = step.runs && step.count ? `in ${step.runs.toLocaleString("en")} runs` : "";
+    made.append(line(step.text, step.count, most, why.words.shares ? share(step.count, most) : runs, "too many"));
+  }
   return made;
 }
 
@@ -74,7 +80,7 @@ function words(end) {
 }
 
 function ends(why) {
-  const made = box("What ended those without a match", "Where they were nearest to one.");
+  const made = box(why.words.ends);
   const whole = why.ends.reduce((sum, end) => sum + end.count, 0);
   for (const end of why.ends) made.append(line(end.element ?? "", end.count, whole, words(end)));
   if (why.within) made.append(node("p", "", `${why.cut.toLocaleString("en")} of all these would have gone on, had WITHIN ${why.within} not ended them.`));
