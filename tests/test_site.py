@@ -27,6 +27,7 @@ def site() -> ModuleType:
 
 def test_links_lead_to_pages_of_the_site(site: Any) -> None:
     known = site.places()
+    assert site.page("![x](docs/nowhere.png)", ROOT / "README.md", known) == "![x](docs/nowhere.png)"
     text = "[a](docs/events.md#windows) [b](LICENSE) [c](https://x.org/y) [`d`](docs/benchmarks/README.md) [e](#here)\n"
     assert site.page(text, ROOT / "README.md", known) == (
         "[a](events.md#windows) b [c](https://x.org/y) [`d`](benchmarks/README.md) [e](#here)\n"

@@ -125,7 +125,7 @@ def prose(text: str, path: Path, known: dict[Path, str]) -> str:
             return found.group()
         place = known.get((path.parent / target).resolve()) or known.get((path.parent / target / "README.md").resolve())
         if place is None:
-            return found["text"]
+            return found["text"] if (path.parent / target).exists() else found.group()  # what is nowhere is told
         way = os.path.relpath(place, Path(known[path]).parent)
         return f"{found['image']}[{found['text']}]({way}{'#' + anchor if anchor else ''})"
 
