@@ -36,6 +36,9 @@ def session(folder: Path, jars: str) -> SparkSession:
         "spark.sql.catalog.ice.warehouse": str(folder / "ice"),
         "spark.sql.warehouse.dir": str(folder / "warehouse"),
         "spark.sql.shuffle.partitions": "2",
+        "spark.databricks.delta.snapshotPartitions": "2",  # of a table of this size
+        "spark.sql.streaming.stateStore.providerClass": "org.apache.spark.sql.execution.streaming.state."
+        "RocksDBStateStoreProvider",
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.host": "127.0.0.1",
         "spark.ui.enabled": "false",
