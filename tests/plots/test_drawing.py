@@ -460,3 +460,15 @@ def test_streams_are_refused(dips: pd.DataFrame, spark: SparkSession) -> None:
     stream = spark.readStream.format("rate").load()
     with pytest.raises(UnsupportedError, match="stream"):
         plot(dips, stream, x="timestamp", y="value")
+
+
+def test_rows_of_arrow_are_drawn_as_those_of_pandas(tmp_path: Path) -> None:
+    import pyarrow as pa
+
+    days = pd.DataFrame({"day": range(5), "price": [5.0, 4, 3, 4, 5]})
+    dips = pd.DataFrame({"start": [0], "end": [4]})
+    plot(dips, days, x="day", y="price", path=tmp_path / "a.json")
+    plot(pa.Table.from_pandas(dips), pa.Table.from_pandas(days), x="day", y="price", path=tmp_path / "b.json")
+    assert (tmp_path / "a.json").read_text() == (tmp_path / "b.json").read_text()
+    with pytest.raises(TypeError, match="not list"):
+        plot([1], days, x="day", y="price", path=tmp_path / "c.json")  # type: ignore[arg-type]

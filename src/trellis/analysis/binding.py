@@ -16,6 +16,7 @@ from trellis.algebra.expression import Expression, Identifier, text_literal
 from trellis.algebra.functions import AGGREGATES
 from trellis.algebra.literals import read_number
 from trellis.algebra.place import Place
+from trellis.analysis.padding import padded
 from trellis.analysis.parameters import require_value
 from trellis.analysis.schema import Schema
 from trellis.errors import BindingError, Span, UnsupportedError
@@ -124,7 +125,7 @@ class Binder:
                 bound = tuple(self.value(argument, final) for argument in rest)
                 return replace(expression, arguments=(e.Raw((unit.text,)), *bound))
             case _:
-                return e.rebuild(expression, lambda child: self.value(child, final))
+                return padded(e.rebuild(expression, lambda child: self.value(child, final)), self.schema)
 
     def _navigation(self, node: e.Navigation, final: bool) -> Expression:
         final = final or bool(node.final)

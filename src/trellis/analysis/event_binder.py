@@ -12,6 +12,7 @@ from trellis.algebra.place import Place
 from trellis.algebra.query import Query
 from trellis.algebra.validation import check_aggregate
 from trellis.analysis.edges import Edge, EdgeKind
+from trellis.analysis.padding import padded
 from trellis.analysis.parameters import require_value
 from trellis.analysis.schema import Schema
 from trellis.analysis.source import Source
@@ -200,7 +201,7 @@ class EventBinder:
             case e.Aggregate():
                 return self._aggregate(condition, final=False)
             case _:
-                return e.rebuild(condition, lambda child: self.test(child, edge))
+                return padded(e.rebuild(condition, lambda child: self.test(child, edge)), self.schema)
 
     def value(self, expression: Expression) -> Expression:
         """An expression of RETURN."""
@@ -230,7 +231,7 @@ class EventBinder:
             case e.Aggregate():
                 return self._aggregate(expression, final=True)
             case _:
-                return e.rebuild(expression, self.value)
+                return padded(e.rebuild(expression, self.value), self.schema)
 
     def _check_present(self, component: Component, span: Span | None) -> None:
         if component.absent:

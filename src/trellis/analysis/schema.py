@@ -16,13 +16,15 @@ class Schema:
     """Ordered columns: (name, type text). `qualifier` are the names of the input that may stand before a column.
 
     `padded` are columns with texts of a fixed length (CHAR): Spark fills them and what they are compared with up with
-    spaces, though not everywhere, so that what equals two values of others does not make these equal.
+    spaces, though not everywhere, so that what equals two values of others does not make these equal. `lengths` are
+    those of padded columns that are no structs.
     """
 
     columns: tuple[tuple[str, str], ...]
     case_sensitive: bool = False
     qualifier: tuple[str, ...] = ()
     padded: frozenset[str] = frozenset()
+    lengths: tuple[tuple[str, int], ...] = ()
 
     @property
     def names(self) -> tuple[str, ...]:

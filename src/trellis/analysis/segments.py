@@ -15,6 +15,7 @@ from trellis.algebra.literals import interval_micros, read_number
 from trellis.algebra.pattern import Exclude, walk
 from trellis.algebra.place import Place
 from trellis.analysis.binding import Binder
+from trellis.analysis.padding import padded
 from trellis.analysis.source import Source
 from trellis.analysis.windows import bind_window, within_window
 from trellis.errors import BindingError, Span, UnsupportedError
@@ -178,7 +179,7 @@ class _SegmentBinder:
                 values = tuple(self.value(argument, own) for argument in rest)
                 return replace(expression, arguments=(e.Raw((unit.text,)), *values))
             case _:
-                return e.rebuild(expression, lambda child: self.value(child, own))
+                return padded(e.rebuild(expression, lambda child: self.value(child, own)), self.rows.schema)
 
     def _place(self, variable: str | None) -> Place:
         return Place(None if variable is None else frozenset({variable}))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from trellis.errors import BindingError
 from trellis.plots.bars import draw_bars
-from trellis.plots.frames import Frame, Limits
+from trellis.plots.frames import Frame, Limits, known_rows
 from trellis.plots.lanes import LanePicture, draw_lanes
 from trellis.plots.lines import LinePicture, draw_lines
 from trellis.plots.matched import Inner
@@ -59,11 +59,11 @@ def plot(
 
     Parameters
     ----------
-    matches : Spark or pandas DataFrame
+    matches : DataFrame of Spark or pandas, or table of Arrow
         The result of a query: ONE ROW PER MATCH with columns for start and end; or ALL ROWS PER MATCH with a column
         that numbers the matches (then name it in `match`); or that of an event pattern without RETURN; or what
         `trellis.progress` returns.
-    series : Spark or pandas DataFrame, optional
+    series : DataFrame of Spark or pandas, or table of Arrow, optional
         The rows or events that the query ran on.
     x, y : str
         The columns to draw: numbers, dates or timestamps over `x`, numbers or words over `y`. Of events, `x` is the
@@ -146,6 +146,8 @@ def plot(
     >>> print(plot(paid, events, x="time", path="paid.html"))
     paid.html
     """
+    matches = known_rows(matches, "matches")
+    series = None if series is None else known_rows(series, "rows")
     keys = [by] if isinstance(by, str) else list(by or ())
     limits = Limits(max_series, max_points, max_matches, max_rows)
     if series is None:

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from pyspark.sql import DataFrame as SparkFrame
 
-from trellis.errors import BindingError, ResourceError, UnsupportedError, raising_worker_errors
+from trellis.errors import ArgumentError, BindingError, ResourceError, UnsupportedError, raising_worker_errors
 
 __all__ = [
     "Floats",
@@ -21,6 +21,7 @@ __all__ = [
     "Limits",
     "bring",
     "choose_series",
+    "known_rows",
     "name_of",
     "numbers",
     "only_series",
@@ -49,6 +50,19 @@ class Limits:
     points: int
     matches: int
     rows: int
+
+
+def known_rows(rows: object, what: str) -> Frame:
+    """The rows of a picture: of Spark or pandas as they are, of Arrow as pandas."""
+    if isinstance(rows, (SparkFrame, pd.DataFrame)):
+        return rows
+    if type(rows).__module__.startswith("pyarrow") and hasattr(rows, "to_pandas"):
+        brought: pd.DataFrame = rows.to_pandas()
+        return brought
+    raise ArgumentError(
+        f"The {what} of a picture are a DataFrame of Spark or pandas, or a table of Arrow, not {type(rows).__name__}.",
+        cure="Pass the result of a query first, then the rows that it ran on: tr.plot(matches, rows, x=...).",
+    )
 
 
 def require_columns(frame: Frame, needed: Sequence[str], what: str) -> None:

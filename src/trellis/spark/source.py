@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from functools import partial
 
@@ -27,8 +28,9 @@ def source_of(
     conf = session.spark.conf
     columns = tuple((field.name, field.dataType.simpleString()) for field in frame.schema)
     padded = frozenset(field.name for field in frame.schema if is_padded(field))
+    lengths = tuple((field.name, length) for field in frame.schema if (length := _length(field)) is not None)
     return Source(
-        schema=Schema(columns, conf.get("spark.sql.caseSensitive", "false") == "true", qualifier, padded),
+        schema=Schema(columns, conf.get("spark.sql.caseSensitive", "false") == "true", qualifier, padded, lengths),
         types_of=partial(session.types_of, frame),
         kinds_of=partial(session.kinds_of, frame),
         parameters=session.args,
@@ -41,6 +43,12 @@ def source_of(
         functions=functions,
         lenient=conf.get("spark.sql.ansi.enabled", "true") != "true",
     )
+
+
+def _length(field: StructField) -> int | None:
+    """The length of a column of type CHAR."""
+    found = re.fullmatch(r"char\((\d+)\)", str(field.metadata.get("__CHAR_VARCHAR_TYPE_STRING", "")))
+    return int(found[1]) if found else None
 
 
 def is_padded(field: StructField) -> bool:

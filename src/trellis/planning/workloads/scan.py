@@ -35,6 +35,13 @@ __all__ = ["scan_plan"]
 _PLACES = (Place(from_first=True, final=True), Place(final=True))
 
 
+def _without_padding(column: e.Column, workload: BoundWorkload) -> Expression:
+    """The types of events as patterns write them: a column of type CHAR is filled up with spaces."""
+    if column.path[0] not in workload.tests.source.schema.padded:
+        return column
+    return e.Call("rtrim", (column,))
+
+
 def scan_plan(
     workload: BoundWorkload, tree: SharedTree, before: BeforeMatch, hints: Hints, fired: tuple[Fired, ...] = ()
 ) -> Plan:
@@ -44,7 +51,7 @@ def scan_plan(
     columns, binder = workload.columns, workload.binder
     builder = _Builder(workload, tree)
     nodes, roots, sample = builder.nodes(), builder.roots(), sample_of(workload).spec
-    type_ = columns.ship(binder.column(events.type))
+    type_ = columns.ship(_without_padding(binder.column(events.type), workload))
     time, event = columns.ship(binder.column(events.time)), columns.ship(binder.event)
     # What all patterns agree in are the last keys of series.
     agreed = tuple(columns.ship(key) for key in workload.keys[len(workload.partition_by) :])
