@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import ast
+from pathlib import Path
+
 import pytest
 
 from trellis.errors import BindingError, DataError, ResourceError, raising_worker_errors, worker_error
+
+KINDS = {f"{kind}Error" for kind in "Argument Binding Data File QuerySyntax Resource Unsupported".split()}
 
 # As classic Spark, Spark Connect and an error of Java hand it over.
 CLASSIC = """
@@ -88,3 +93,17 @@ def test_the_page_of_text_is_kept_but_not_shown() -> None:
         raise failure
     assert caught.value.__context__ is failure
     assert caught.value.__suppress_context__
+
+
+def test_every_error_has_a_cure() -> None:
+    """Except those of the studio's protocol, which its own page speaks, and that of Java, which holds its cure."""
+    source = Path(__file__).parents[1] / "src" / "trellis"
+    lacking = []
+    for file in sorted(source.rglob("*.py")):
+        if file.relative_to(source).parts[0] in ("studio", "java.py"):
+            continue
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            made = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in KINDS
+            if made and node.args and not any(keyword.arg == "cure" for keyword in node.keywords):
+                lacking.append(f"{file.relative_to(source)}:{node.lineno}")
+    assert not lacking, f"errors without a cure: {lacking}"

@@ -168,7 +168,7 @@ def shown(
     """What `show` shows; the parameters are its own."""
     keys = [by] if isinstance(by, str) else list(by or ())
     if n < 1:
-        raise BindingError("n must be a positive whole number.")
+        raise BindingError("n must be a positive whole number.", cure="Pass n=20, or leave it out.")
     if series is None:
         found = _first(matches, n + 1)
         origin = None if isinstance(matches, pd.DataFrame) or not len(found) else origin_of(matches)
