@@ -14,14 +14,17 @@ import time
 from argparse import Namespace
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pyarrow.parquet as pq
 import pytest
 
+from reasons.test_text import REPORT
 from trellis import samples
 from trellis.cli import command, main
-from trellis.errors import DataError, QuerySyntaxError, ResourceError, Span
+from trellis.cli.arguments import read_arguments
+from trellis.errors import BindingError, DataError, QuerySyntaxError, ResourceError, Span
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -161,6 +164,28 @@ def test_the_handler_of_termination_is_put_back(answers: Any) -> None:
     before = signal.getsignal(signal.SIGTERM)
     main(["run", "--sql", "SELECT 1"])
     assert signal.getsignal(signal.SIGTERM) is before
+
+
+def test_why_prints_its_report(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    given: dict[str, Any] = {}
+
+    def why(text: str, **asked: Any) -> Any:
+        given.update(asked, text=text)
+        return REPORT
+
+    monkeypatch.setattr(command.tr, "why", why)
+    progress: Any = SimpleNamespace(show=lambda _: None, hide=lambda: None)
+    for format_ in ("text", "json", "html"):
+        args = read_arguments(["why", "--sql", "SELECT 1", "--sample", "9", "--param", "a=1", "--format", format_])
+        spark: Any = None
+        assert command._why(args, args.sql, {}, spark, progress) == 0
+    assert (given["text"], given["sample"], given["nearest"], given["args"]) == ("SELECT 1", 9, 3, {"a": 1})
+    text, rest = capsys.readouterr().out.split("\n{", 1)
+    assert text == str(REPORT)
+    told, end = json.JSONDecoder().raw_decode("{" + rest)
+    assert told["pattern"] == "C Z* P" and rest[end:].startswith('<div class="trellis-why">')
+    with pytest.raises(BindingError, match="about one pattern"):
+        command._why(args, "a: PATTERN SEQ(A a); b: PATTERN SEQ(B b)", {}, spark, progress)
 
 
 # ---- on the session of the tests ----

@@ -168,6 +168,4 @@ class Why:
 
     def to_dict(self) -> dict[str, Any]:
         """The report as JSON has it."""
-        told = asdict(self)
-        del told["words"]
-        return told
+        return asdict(self)
