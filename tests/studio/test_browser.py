@@ -98,7 +98,7 @@ def browser() -> Iterator[Browser]:
 def opened(browser: Browser, address: str) -> Iterator[Page]:
     """A tab in a browser of its own, in which nothing may go wrong unseen."""
     context = browser.new_context(viewport={"width": 1280, "height": 800})
-    context.set_default_timeout(120_000)
+    context.set_default_timeout(300_000)  # on a busy machine, too
     page = context.new_page()
     wrong: list[str] = []
     page.on("pageerror", lambda error: wrong.append(str(error)))
