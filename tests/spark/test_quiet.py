@@ -67,8 +67,9 @@ def test_stderr_has_the_error_only(kind: str) -> None:
     assert "UNRESOLVED_COLUMN" in said[2].partition("=== end")[0], "what the user asks is logged as before"
 
 
-def test_other_threads_are_heard_and_nothing_stays() -> None:
+def test_other_threads_are_heard_and_nothing_stays(monkeypatch: pytest.MonkeyPatch) -> None:
     logger = PySparkLogger.getLogger("SQLQueryContextLogger")
+    monkeypatch.setattr(logger, "disabled", False)  # the command line disables it, for its process
     heard: list[str] = []
 
     class Ear(logging.Handler):
