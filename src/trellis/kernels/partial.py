@@ -54,7 +54,9 @@ NOTHING = 1 << 62
 @inlined
 def _rank(missing: int, left: int, row: int) -> int:
     """A failed attempt as a number: the nearer the smaller."""
-    return (missing << (LEFT_BITS + ROW_BITS)) | (min(left, NO_ROW) << ROW_BITS) | (LAST_ROW - row)
+    # Of 64 bits also where nothing is compiled: elements are of 32.
+    high = np.int64(missing) << (LEFT_BITS + ROW_BITS)
+    return int(high | (np.int64(min(left, NO_ROW)) << ROW_BITS) | (LAST_ROW - np.int64(row)))
 
 
 @kernel
