@@ -296,16 +296,16 @@ def test_sources(spark: SparkSession, events: DataFrame, tmp_path_factory: pytes
 @pytest.mark.parametrize(
     ("hints", "message"),
     [
-        ({"prefilter": "sometimes"}, "The hint prefilter must be one of auto, always, masks, joins, ranges."),
+        ({"prefilter": "sometimes"}, "The hint prefilter cannot be 'sometimes'."),
         ({"symbols": [1]}, "The hint symbols must list variables"),
         ({"slices": 0}, "The hint slices must be a positive whole number."),
-        ({"statistics": "always"}, "The hint statistics must be auto, off, or a mapping with the number of rows."),
+        ({"statistics": "always"}, "The hint statistics cannot be 'always'."),
         ({"statistics": {"shares": {}}}, "The rows of the hint statistics must be a number of at least 1."),
         ({"statistics": {"rows": 5, "columns": 3}}, "The hint statistics has no columns."),
-        ({"statistics": {"rows": 5, "span": "1 day"}}, "The span of the hint statistics must be a timedelta"),
-        ({"statistics": {"rows": 5, "shares": {"A": 2}}}, "The share of A in the hint statistics must be a number"),
+        ({"statistics": {"rows": 5, "span": "1 day"}}, "The span of the hint statistics cannot be '1 day'."),
+        ({"statistics": {"rows": 5, "shares": {"A": 2}}}, "The share of A in the hint statistics is no share: 2."),
         ({"statistics": {"rows": 5, "shares": 0.5}}, "The shares of the hint statistics must be a mapping"),
-        ({"off": ["prefilters"]}, "The hint off must name rules of"),
+        ({"off": ["prefilters"]}, "The hint off must name rules, not"),
     ],
 )
 def test_wrong_hints(events: DataFrame, hints: dict[str, Any], message: str) -> None:
