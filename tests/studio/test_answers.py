@@ -129,7 +129,7 @@ def test_what_is_kept_for_a_run_is_let_go(desk: Desk) -> None:
     ("text", "picture"),
     [
         (FALLS.replace("PATTERN", "ALL ROWS PER MATCH PATTERN"), True),
-        (f"SELECT symbol, falls FROM ({FALLS}) WHERE falls > 2", True),
+        (f"SELECT symbol, falls FROM ({FALLS}) WHERE falls > 1", True),
         (
             "SELECT X.day AS d FROM ticks CLUSTER BY symbol SEQUENCE BY day AS (X, *Y) "
             "WHERE Y.price < Y.previous.price",
@@ -238,12 +238,13 @@ def client(desk: Desk) -> Iterator[Client]:
 def test_over_the_socket_a_failure_comes_in_words_and_the_server_lives_on(client: Client) -> None:
     told = client.events("api/run", text=FALLS.replace("prev(price)", "prev(prise)"))
     assert (told[-1]["event"], told[-1]["place"]["line"]) == ("failed", 6)
-    assert [event["event"] for event in client.events("api/run", text=FALLS)][-3:] == ["rows", "picture", "done"]
+    told = [event["event"] for event in client.events("api/run", text=FALLS)]
+    assert [event for event in told if event != "progress"][-3:] == ["rows", "picture", "done"]
 
 
 @pytest.mark.spark
 def test_a_long_run_can_be_cancelled_and_disturbs_no_other_tab(client: Client) -> None:
-    long = "SELECT sum(a.id * b.id % 7) FROM range(10000000) a CROSS JOIN range(10000000) b"
+    long = "SELECT sum(a.id * b.id % 7) FROM range(0, 10000000, 1, 1) a CROSS JOIN range(0, 10000000, 1, 1) b"
     told: list[dict[str, Any]] = []
     thread = threading.Thread(target=lambda: told.extend(client.events("api/run", text=long, tab="the long tab")))
     thread.start()
