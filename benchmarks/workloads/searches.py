@@ -224,8 +224,10 @@ class Search:
         digests = [hashlib.blake2b(digest_size=8) for _ in self.scan.patterns]
         for chunk in self.chunks():
             for given in self.matcher.find(chunk):
-                for pattern, some in given:
-                    counts[pattern] += len(some.numbers)
-                    digests[pattern].update(some.rows.tobytes())
+                for pattern in np.unique(given.patterns):
+                    chosen = np.flatnonzero(given.patterns == pattern)
+                    counts[int(pattern)] += len(chosen)
+                    low, high = given.begins[chosen[0]], given.begins[chosen[-1] + 1]
+                    digests[int(pattern)].update(given.rows[low:high].tobytes())
         names = self.scan.patterns
         return {name: (counts[number], digests[number].hexdigest()) for number, name in enumerate(names)}

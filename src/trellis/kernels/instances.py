@@ -1,192 +1,287 @@
-"""Joins of instances: the nodes of a shared tree."""
+"""The instances of all nodes of a shared tree, over a stretch of rows.
+
+One call goes through the whole tree, so that a node costs what its instances cost, and nothing by itself. Memory is the
+caller's: where the pool is too small the search says how much it needs, and goes on in a larger one.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
+from trellis.kernels import opcodes as o
 from trellis.kernels.arrays import Ints, Shorts, Slots
-from trellis.kernels.compile import inlined, kernel
-from trellis.kernels.expressions import compare_floats
-from trellis.kernels.instance_arrays import Instances, Join, Window
-from trellis.kernels.wide import compared
+from trellis.kernels.compile import inlined, inner, kernel
+from trellis.kernels.instance_arrays import (
+    ABOVE,
+    BEFORE,
+    BELOW,
+    COMPARED,
+    DISTINCT,
+    FIRST,
+    INNER,
+    KEY,
+    LAST,
+    OUTER,
+    SLOTS,
+    Lists,
+    Nodes,
+    Windows,
+)
+from trellis.kernels.instance_order import find_first, find_in, find_near, move_instances, sort_instances
+from trellis.kernels.value_bounds import UNKNOWN, bounds_of, compare_values, rank_of
 
-__all__ = ["AT", "COUNT", "SORTED", "STEPS", "compare_values", "find_first", "join_instances", "sort_instances"]
+__all__ = ["FILLED", "NEEDED", "NODE", "STATES", "STEPS", "find_instances"]
 
-# What a join keeps count of: the next outer instance, instances that were made, steps, whether these are in order.
-AT, COUNT, STEPS, SORTED = range(4)
-
-
-@inlined
-def find_first(rows: Shorts, begin: int | np.int64, end: int | np.int64, least: int | np.int64) -> int | np.int64:
-    """The first place from `begin` on that holds at least so much; `end` if there is none."""
-    low, high = begin, end
-    while low < high:
-        middle = (low + high) >> 1
-        if rows[middle] < least:
-            low = middle + 1
-        else:
-            high = middle
-    return low
-
-
-@inlined
-def find_near(
-    rows: Shorts, begin: int | np.int64, end: int | np.int64, least: int | np.int64, guess: int | np.int64
-) -> np.int64:
-    """As `find_first`, quick where the place is near a guess."""
-    low = min(max(guess, begin), end)
-    high = low
-    step = np.int64(1)
-    if low > begin and rows[low - 1] >= least:
-        # Before the guess.
-        high = low - 1
-        low = begin
-        while high - step > begin:
-            if rows[high - step] < least:
-                low = high - step + 1
-                break
-            high -= step
-            step *= 2
-    else:
-        high = end
-        while low + step < end:
-            if rows[low + step] >= least:
-                high = low + step
-                break
-            low += step
-            step *= 2
-    return np.int64(find_first(rows, low, high, least))
+# What the search keeps in its state: where it stands in the tree and in the node, how much of the pool is filled, how
+# much it needs, and how many pairs of instances it has tried.
+NODE, FILLED, NEEDED, STEPS, _PHASE, _AT, _START, _COUNT, _SORTED, _GROUPS, _NEAR, _WIDTH = range(12)
+STATES = 12
+_BEGIN, _JOIN, _SORT = range(3)
 
 
-@inlined
-def compare_values(
-    slots: Slots,
-    left: int | np.int32,
-    left_row: int | np.int32,
-    right: int | np.int32,
-    right_row: int | np.int32,
-    comparison: int | np.int32,
-    is_float: int | np.int32 | np.bool_,
+@inner
+def _read_leaf(
+    which: int | np.int32, lists: Lists, begin: int, reach: int, pool: Shorts, begins: Ints, node: int, state: Ints
 ) -> bool:
-    """Whether a comparison of two known values holds."""
-    if not (slots.known[left, left_row] and slots.known[right, right_row]):
+    """The instances of a leaf: its events in the stretch. Whether there was room."""
+    low = find_first(lists.rows, lists.begins[which], lists.begins[which + 1], begin)
+    high = find_first(lists.rows, low, lists.begins[which + 1], reach)
+    filled = state[FILLED]
+    if filled + high - low > len(pool):
+        state[NEEDED] = filled + high - low
         return False
-    if is_float:
-        order = compare_floats(slots.floats[left, left_row], slots.floats[right, right_row])
-    else:
-        one, other = slots.ints[left, left_row], slots.ints[right, right_row]
-        order = int(one > other) - int(one < other)
-    return bool(compared(int(comparison), order))
+    for place in range(low, high):
+        row = lists.rows[place]
+        pool[filled, FIRST] = row
+        pool[filled, LAST] = row
+        pool[filled, SLOTS] = row
+        filled += 1
+    state[FILLED] = filled
+    begins[node + 1] = filled
+    return True
 
 
-@kernel
-def join_instances(
-    join: Join,
-    window: Window,
-    slots: Slots,
-    outer: Instances,
-    outer_count: int,
-    codes: Shorts,
-    inner: Instances,
-    groups: Ints,
-    event: Shorts,
-    found: Instances,
-    progress: Ints,
+@inner
+def _group(
+    nodes: Nodes, node: int, codes: Shorts, pool: Shorts, begins: Ints, width: int, places: Ints, state: Ints
 ) -> bool:
-    """Join instances until all are, or there is no room for those that the next outer one may give.
+    """Copy the inner instances behind all others, in the order of their codes. Whether there was room."""
+    inner = nodes.inner[node]
+    low, high = begins[inner], begins[inner + 1]
+    filled = state[FILLED]
+    if filled + 2 * (high - low) + 1 > len(pool):
+        state[NEEDED] = filled + 2 * (high - low) + 1
+        return False
+    slot, code = SLOTS + nodes.equation[node, 2], nodes.equation[node, 3]
+    count = 0
+    for other in range(low, high):
+        key = codes[code, pool[other, slot]]
+        if key < 0:
+            continue
+        for cell in range(width):
+            pool[filled + count, cell] = pool[other, cell]
+        pool[filled + count, KEY] = key
+        count += 1
+    sort_instances(pool, filled, count, KEY, width, places)
+    state[_GROUPS] = filled
+    state[_START] = filled + count
+    return True
 
-    Where inner instances are looked up by a value, group `c` of them is `groups[c]` to `groups[c + 1]`, and `codes` has
-    the group of each row of the first outer slot that is compared; otherwise all are in group 0, and `codes` is empty.
-    `event` has room for the events of a joined instance.
-    """
-    room = found.rows.shape[1]
-    count = progress[COUNT]
-    latest = np.int32(-1)
-    if count > 0:
-        latest = found.first[count - 1]
-    # Outer instances are in order, so what fits one is near what fits the one before.
-    begin, width = np.int64(0), np.int64(0)
-    for at in range(progress[AT], outer_count):
-        progress[AT] = at
-        for slot in range(len(join.outer)):
-            event[join.outer[slot]] = outer.rows[slot, at]
-        group = 0
-        if len(codes) > 0:
-            group = codes[at]
-            if group < 0:
-                continue
-        first, last = outer.first[at], outer.last[at]
-        least = window.earliest[last]
-        for slot in join.above:
-            least = max(least, event[slot] + 1)
-        most = window.until[first]
-        for slot in join.below:
-            most = min(most, event[slot])
-        begin = find_near(inner.first, groups[group], groups[group + 1], least, begin)
-        end = find_near(inner.first, begin, groups[group + 1], most, begin + width)
-        width = end - begin
-        if count + (end - begin) > room:
-            progress[COUNT] = count
+
+@inlined
+def _first_test(nodes: Nodes, node: int) -> int | np.int32:
+    """Where the first comparison of a join stands that gives bounds; -1 if there is none."""
+    for item in range(nodes.begins[node, COMPARED], nodes.begins[node, COMPARED + 1], 6):
+        if nodes.items[item + 4] != o.UNEQUAL:
+            return np.int32(item)
+    return np.int32(-1)
+
+
+@inner
+def _join(
+    nodes: Nodes,
+    node: int,
+    windows: Windows,
+    slots: Slots,
+    codes: Shorts,
+    pool: Shorts,
+    ranks: Ints,
+    begins: Ints,
+    event: Shorts,
+    places: Ints,
+    budget: int,
+    state: Ints,
+) -> bool:
+    """The instances of a join. False if there is no room, or the budget is used up."""
+    lists = nodes.begins[node]
+    items = nodes.items
+    outer_slots = lists[OUTER + 1] - lists[OUTER]
+    inner_slots = lists[INNER + 1] - lists[INNER]
+    width = SLOTS + outer_slots + inner_slots
+    until, earliest = windows.until[nodes.window[node]], windows.earliest[nodes.window[node]]
+    outer, inner_node = nodes.outer[node], nodes.inner[node]
+    grouped = nodes.equation[node, 0] >= 0
+    if state[_PHASE] == _BEGIN:
+        state[_AT] = begins[outer]
+        state[_START] = state[FILLED]
+        state[_COUNT], state[_NEAR], state[_WIDTH] = 0, 0, 0
+        state[_SORTED] = 1
+        if grouped and not _group(nodes, node, codes, pool, begins, SLOTS + inner_slots, places, state):
             return False
-        progress[STEPS] += 1 + end - begin
-        for other in range(begin, end):
-            begins = min(first, inner.first[other])
-            ends = max(last, inner.last[other])
-            if ends >= window.until[begins]:
-                continue
-            for slot in range(len(join.inner)):
-                event[join.inner[slot]] = inner.rows[slot, other]
-            fits = True
-            for pair in range(len(join.before)):
-                if event[join.before[pair, 0]] >= event[join.before[pair, 1]]:
-                    fits = False
-                    break
-            if not fits:
-                continue
-            for pair in range(len(join.distinct)):
-                if event[join.distinct[pair, 0]] == event[join.distinct[pair, 1]]:
-                    fits = False
-                    break
-            if not fits:
-                continue
-            for test in range(len(join.compared)):
-                if not compare_values(
-                    slots,
-                    join.compared[test, 1],
-                    event[join.compared[test, 0]],
-                    join.compared[test, 3],
-                    event[join.compared[test, 2]],
-                    join.compared[test, 4],
-                    join.compared[test, 5],
-                ):
-                    fits = False
-                    break
-            if not fits:
-                continue
-            for slot in range(len(event)):
-                found.rows[slot, count] = event[slot]
-            found.first[count] = begins
-            found.last[count] = ends
-            if begins < latest:
-                progress[SORTED] = 0
-            latest = begins
-            count += 1
-    progress[AT] = outer_count
-    progress[COUNT] = count
+        state[_PHASE] = _JOIN
+    start, count = state[_START], state[_COUNT]
+    if state[_PHASE] == _JOIN:
+        low, high = begins[inner_node], begins[inner_node + 1]
+        if grouped:
+            low, high = state[_GROUPS], start
+        # Values that are compared first: of all inner instances side by side, and of each outer one as bounds for them.
+        first_test = _first_test(nodes, node)
+        inner_slot, inner_value, outer_slot, outer_value = np.int32(0), np.int32(0), np.int32(0), np.int32(0)
+        how, is_float, turned = np.int32(0), np.int32(0), False
+        if first_test >= 0:
+            how, is_float = items[first_test + 4], items[first_test + 5]
+            inner_slot, inner_value = items[first_test], items[first_test + 1]
+            outer_slot, outer_value = items[first_test + 2], items[first_test + 3]
+            turned = True
+            for item in range(lists[OUTER], lists[OUTER + 1]):
+                if items[item] == inner_slot:
+                    turned = False
+            if not turned:
+                inner_slot, inner_value, outer_slot, outer_value = outer_slot, outer_value, inner_slot, inner_value
+            for slot in range(inner_slots):
+                if items[lists[INNER] + slot] == inner_slot:
+                    for other in range(low, high):
+                        ranks[other] = rank_of(slots, inner_value, pool[other, SLOTS + slot], is_float)
+        latest = np.int32(-1)
+        if count > 0:
+            latest = pool[start + count - 1, FIRST]
+        # Outer instances are in order, so what fits one is near what fits the one before.
+        near, wide = state[_NEAR], state[_WIDTH]
+        for at in range(state[_AT], begins[outer + 1]):
+            for slot in range(outer_slots):
+                event[items[lists[OUTER] + slot]] = pool[at, SLOTS + slot]
+            first, last = pool[at, FIRST], pool[at, LAST]
+            least, most = earliest[last], until[first]
+            for item in range(lists[ABOVE], lists[ABOVE + 1]):
+                least = max(least, event[items[item]] + 1)
+            for item in range(lists[BELOW], lists[BELOW + 1]):
+                most = min(most, event[items[item]])
+            if grouped:
+                code = codes[nodes.equation[node, 1], pool[at, SLOTS + nodes.equation[node, 0]]]
+                if code < 0:
+                    continue
+                group = find_in(pool, KEY, low, high, code)
+                end = find_in(pool, KEY, group, high, code + 1)
+                begin = find_in(pool, FIRST, group, end, least)
+                end = find_in(pool, FIRST, begin, end, most)
+            else:
+                near = find_near(pool, low, high, least, near)
+                begin, end = near, find_near(pool, near, high, most, near + wide)
+                wide = np.int64(end - begin)
+            lowest: int | np.int64 = np.int64(UNKNOWN)
+            highest: int | np.int64 = np.int64(0)
+            if first_test >= 0:
+                rank = rank_of(slots, outer_value, event[outer_slot], is_float)
+                if rank == UNKNOWN:
+                    continue
+                lowest, highest = bounds_of(how, rank, turned)
+            if start + count + end - begin > len(pool):
+                state[_AT], state[_COUNT], state[_NEAR], state[_WIDTH] = at, count, near, wide
+                state[NEEDED] = start + count + end - begin
+                return False
+            state[STEPS] += 1 + end - begin
+            if state[STEPS] > budget:
+                return False
+            for other in range(begin, end):
+                if first_test >= 0 and (ranks[other] < lowest or ranks[other] > highest):
+                    continue
+                begins_at, ends_at = min(first, pool[other, FIRST]), max(last, pool[other, LAST])
+                if ends_at >= until[begins_at]:
+                    continue
+                for slot in range(inner_slots):
+                    event[items[lists[INNER] + slot]] = pool[other, SLOTS + slot]
+                fits = True
+                for item in range(lists[BEFORE], lists[BEFORE + 1], 2):
+                    if event[items[item]] >= event[items[item + 1]]:
+                        fits = False
+                        break
+                if not fits:
+                    continue
+                for item in range(lists[DISTINCT], lists[DISTINCT + 1], 2):
+                    if event[items[item]] == event[items[item + 1]]:
+                        fits = False
+                        break
+                if not fits:
+                    continue
+                for item in range(lists[COMPARED], lists[COMPARED + 1], 6):
+                    if not compare_values(
+                        slots,
+                        items[item + 1],
+                        event[items[item]],
+                        items[item + 3],
+                        event[items[item + 2]],
+                        items[item + 4],
+                        items[item + 5],
+                    ):
+                        fits = False
+                        break
+                if not fits:
+                    continue
+                place = start + count
+                pool[place, FIRST] = begins_at
+                pool[place, LAST] = ends_at
+                for slot in range(outer_slots + inner_slots):
+                    pool[place, SLOTS + slot] = event[slot]
+                if begins_at < latest:
+                    state[_SORTED] = 0
+                latest = begins_at
+                count += 1
+        state[_COUNT] = count
+        state[_PHASE] = _SORT
+    if state[_SORTED] == 0:
+        if start + 2 * count + 1 > len(pool):
+            state[NEEDED] = start + 2 * count + 1
+            return False
+        sort_instances(pool, start, count, FIRST, width, places)
+    if start != state[FILLED]:
+        # Over the groups, which are not needed any more.
+        move_instances(pool, start, state[FILLED], count, width)
+    state[FILLED] += count
+    begins[node + 1] = state[FILLED]
     return True
 
 
 @kernel
-def sort_instances(source: Instances, count: int, keys: Shorts, places: Ints, target: Instances) -> None:
-    """The instances in the order of their keys, stable; `places` has a zero for each key and one more."""
-    for number in range(count):
-        places[keys[number] + 1] += 1
-    for key in range(1, len(places)):
-        places[key] += places[key - 1]
-    for number in range(count):
-        place = places[keys[number]]
-        places[keys[number]] += 1
-        for slot in range(source.rows.shape[0]):
-            target.rows[slot, place] = source.rows[slot, number]
-        target.first[place] = source.first[number]
-        target.last[place] = source.last[number]
+def find_instances(
+    nodes: Nodes,
+    windows: Windows,
+    slots: Slots,
+    codes: Shorts,
+    lists: Lists,
+    begin: int,
+    reach: int,
+    pool: Shorts,
+    ranks: Ints,
+    begins: Ints,
+    event: Shorts,
+    places: Ints,
+    budget: int,
+    state: Ints,
+) -> bool:
+    """All instances of all nodes with events in `begin` to `reach`: those of node `n` from `begins[n]` in the pool on.
+
+    False if there is no room, or too many steps. Otherwise `state[NODE]` is behind the last node, or behind one that is
+    paused. `ranks` has room for a number for each instance, `event` for the events of one, `places` for the counters of
+    a sort.
+    """
+    for node in range(state[NODE], len(nodes.outer)):
+        if nodes.inner[node] < 0:
+            if not _read_leaf(nodes.outer[node], lists, begin, reach, pool, begins, node, state):
+                return False
+        elif not _join(nodes, node, windows, slots, codes, pool, ranks, begins, event, places, budget, state):
+            return False
+        state[_PHASE] = _BEGIN
+        state[NODE] = node + 1
+        if nodes.paused[node]:
+            break
+    return True

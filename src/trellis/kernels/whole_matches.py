@@ -8,16 +8,18 @@ from trellis.kernels import opcodes as o
 from trellis.kernels.arrays import Bools, Ints, Shorts
 from trellis.kernels.compile import inner, kernel
 from trellis.kernels.expressions import evaluate
-from trellis.kernels.instance_arrays import Finish, Instances, Matched, Reading, Tests, Window
-from trellis.kernels.instances import AT, COUNT, STEPS, compare_values, find_first
+from trellis.kernels.instance_arrays import FIRST, LAST, SLOTS, Finish, Lists, Matched, Reading, Tests, Window
+from trellis.kernels.instance_order import find_first
 from trellis.kernels.tracking import add_row
+from trellis.kernels.value_bounds import compare_values
 
-__all__ = ["EACH_ROLE", "USED", "finish_matches"]
+__all__ = ["AT", "COUNT", "EACH_ROLE", "STEPS", "USED", "finish_matches"]
+
+# What is counted: the next instance, matches, steps, and the rows of all matches.
+AT, COUNT, STEPS, USED = range(4)
 
 # Roles of operands; see `algebra.workload_scan.Role`.
 _EVENT, _LAST, _CURRENT, _PREVIOUS, EACH_ROLE, _EARLIER, _ALL, _ABSENT = range(8)
-USED = 3
-"""In the place of a counter: the rows of all matches."""
 
 
 @inner
@@ -151,6 +153,7 @@ def _is_taken(row: int | np.int32, event: Shorts, set_of: Shorts, members: Short
 @inner
 def _is_absent(
     finish: Finish,
+    lists: Lists,
     tests: Tests,
     reading: Reading,
     window: Window,
@@ -177,10 +180,10 @@ def _is_absent(
             if slot >= 0:
                 most = min(most, event[slot])
         which = finish.absent_lists[number]
-        low, high = finish.list_begins[which], finish.list_begins[which + 1]
-        at = find_first(finish.listed, low, high, least)
-        while at < high and finish.listed[at] < most:
-            row = finish.listed[at]
+        low, high = lists.begins[which], lists.begins[which + 1]
+        at = find_first(lists.rows, low, high, least)
+        while at < high and lists.rows[at] < most:
+            row = lists.rows[at]
             at += 1
             progress[STEPS] += 1
             if row < first and window.until[row] <= last:
@@ -202,11 +205,12 @@ def _is_absent(
 
 @kernel
 def finish_matches(
-    instances: Instances,
-    count: int,
+    pool: Shorts,
+    end: int,
     stop: int,
     startable: Bools,
     finish: Finish,
+    lists: Lists,
     tests: Tests,
     reading: Reading,
     window: Window,
@@ -220,23 +224,23 @@ def finish_matches(
     budget: int,
     status: Ints,
 ) -> bool:
-    """Write the matches of instances, until all are written, or there is no room for those of the next instance.
+    """Write the matches of instances, until all before `end` are done, or there is no room for those of the next one.
 
     Matches begin before the row `stop`, and where `startable`, if that is not empty. `places` has the next candidate
     for each member of each set.
     """
     sets = len(finish.set_slots)
     slots = len(event)
-    for at in range(progress[AT], count):
+    for at in range(progress[AT], end):
         progress[AT] = at
         matches, used = progress[COUNT], progress[USED]
-        first, last = instances.first[at], instances.last[at]
+        first, last = pool[at, FIRST], pool[at, LAST]
         limit = window.until[first]
         progress[STEPS] += 1
         if first >= stop or last >= limit or (len(startable) > 0 and not startable[first]):
             continue
         for slot in range(slots):
-            event[slot] = instances.rows[slot, at]
+            event[slot] = pool[at, SLOTS + slot]
         level = 0
         entering = True
         while level >= 0:
@@ -246,9 +250,9 @@ def finish_matches(
                 members[level, 0] = event[finish.set_slots[level]]
                 which = finish.set_lists[level]
                 places[level, 0] = find_first(
-                    finish.listed,
-                    finish.list_begins[which],
-                    finish.list_begins[which + 1],
+                    lists.rows,
+                    lists.begins[which],
+                    lists.begins[which + 1],
                     members[level, 0] + 1,
                 )
                 level += 1
@@ -275,7 +279,19 @@ def finish_matches(
                     ends = max(ends, members[number, sizes[number] - 1])
                 if fits and len(finish.absent_lists) > 0:
                     fits = _is_absent(
-                        finish, tests, reading, window, event, members, sizes, first, ends, each, progress, status
+                        finish,
+                        lists,
+                        tests,
+                        reading,
+                        window,
+                        event,
+                        members,
+                        sizes,
+                        first,
+                        ends,
+                        each,
+                        progress,
+                        status,
                     )
                     if status[0] != o.DONE:
                         return True
@@ -283,7 +299,7 @@ def finish_matches(
                     if matches + 1 >= len(found.begins) or used + length > len(found.rows):
                         return False
                     used = _write(finish, event, members, sizes, found, used)
-                    found.instance[matches] = at
+                    found.source[matches] = at
                     matches += 1
                     found.begins[matches] = used
                 entering = False
@@ -294,12 +310,12 @@ def finish_matches(
             for place in range(finish.bounds.shape[1]):
                 if finish.bounds[level, place] >= 0:
                     bound = min(bound, event[finish.bounds[level, place]])
-            end = finish.list_begins[finish.set_lists[level] + 1]
+            behind = lists.begins[finish.set_lists[level] + 1]
             size = sizes[level]
             candidate = places[level, size - 1]
             added = False
-            while candidate < end and finish.listed[candidate] < bound:
-                row = finish.listed[candidate]
+            while candidate < behind and lists.rows[candidate] < bound:
+                row = lists.rows[candidate]
                 candidate += 1
                 progress[STEPS] += 1
                 if progress[STEPS] > budget:
@@ -336,7 +352,7 @@ def finish_matches(
                 if sizes[level] == 0:
                     level -= 1
         progress[COUNT], progress[USED] = matches, used
-    progress[AT] = count
+    progress[AT] = end
     return True
 
 

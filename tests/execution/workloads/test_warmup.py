@@ -9,11 +9,11 @@ from local_workloads import plan_patterns, run_plan
 from properties.test_workloads import SCHEMA, TIME
 from trellis.execution.warmup import Kernels, kernels_of, warmup
 from trellis.execution.workloads.warmup import compile_workloads
-from trellis.kernels import instances, reaches, whole_matches
+from trellis.kernels import instances, plain_matches, reaches, whole_matches
 
 KERNELS = [
-    instances.join_instances,
-    instances.sort_instances,
+    instances.find_instances,
+    plain_matches.write_plain_matches,
     reaches.find_earliest,
     reaches.find_until,
     whole_matches.finish_matches,

@@ -18,8 +18,9 @@ from trellis.algebra.workload_scan import RootSpec, WindowSpec, WorkloadScan
 from trellis.execution.chunks import Chunk
 from trellis.execution.loading import load_within
 from trellis.execution.open_series import NEVER, OpenSeries
+from trellis.execution.workloads.found import take_matches, without
 from trellis.kernels.arrays import Bools, Ints
-from trellis.kernels.instance_arrays import Window
+from trellis.kernels.instance_arrays import Matched, Window
 
 __all__ = ["Growing", "is_open"]
 
@@ -30,17 +31,40 @@ def is_open(root: RootSpec) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
+class Roots:
+    """What decides when matches of each root come: whether it is open, and whether others of its pattern are not."""
+
+    pattern: Ints
+    window: Ints
+    is_open: Bools
+    is_mixed: Bools
+
+    @staticmethod
+    def of(plan: WorkloadScan) -> Roots:
+        """Those of a plan."""
+        opened = {root.pattern for root in plan.roots if is_open(root)}
+        mixed = opened & {root.pattern for root in plan.roots if not is_open(root)}
+        return Roots(
+            np.array([root.pattern for root in plan.roots], np.int64),
+            np.array([root.window for root in plan.roots], np.int64),
+            np.array([is_open(root) for root in plan.roots], np.bool_),
+            np.array([root.pattern in mixed for root in plan.roots], np.bool_),
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class Growing:
     """What is known of series that grow: of each row its series, and of each window when it closes; `deadline`: of all.
 
-    Matches of open roots whose windows had not closed, and are `closing` now, are new; of other roots those that do not
-    end before the row `shown` of their series. Rows to come have no smaller time than `horizon`.
+    Matches of open roots whose windows had not closed, and are now (`closing[window, row]`), are new; of other roots
+    those that do not end before the row `shown` of their series. Rows to come have no smaller time than `horizon`.
     """
 
+    roots: Roots
     series: Ints
     closed: Bools
     deadline: Ints
-    closing: tuple[Bools, ...]
+    closing: Bools
     waiting: tuple[Ints, ...]
     shown: Ints
     horizon: Ints
@@ -67,7 +91,28 @@ class Growing:
             deadline = np.maximum(deadline, until)
             closing.append((over | final[owners]) & ~(before & seen) & ~earlier)
             waiting.append(np.where(over, NEVER, until) if number in open_windows else np.zeros(0, np.int64))
-        return Growing(owners, closed | final[owners], deadline, tuple(closing), tuple(waiting), shown, horizons)
+        return Growing(
+            Roots.of(plan),
+            owners,
+            closed | final[owners],
+            deadline,
+            np.array(closing),
+            tuple(waiting),
+            shown,
+            horizons,
+        )
+
+    def decided(self, matched: Matched) -> Matched:
+        """The matches that are decided now, and were not before; their source is their pattern then, not their root."""
+        firsts, lasts = matched.rows[matched.begins[:-1]], matched.rows[matched.begins[1:] - 1]
+        closing = self.closing[self.roots.window[matched.source], firsts]
+        opened, mixed = self.roots.is_open[matched.source], self.roots.is_mixed[matched.source]
+        new = np.where(opened, closing, lasts >= self.shown[self.series[firsts]])
+        # These were given out when their last event had come, and an open root of the same pattern may find them now.
+        told = closing & ~new & ~opened & mixed
+        by_pattern = matched._replace(source=self.roots.pattern[matched.source])
+        found = take_matches(by_pattern, np.flatnonzero(new))
+        return without(found, take_matches(by_pattern, np.flatnonzero(told)))
 
     def starts(self, chunk: Chunk) -> Ints:
         """Of each series the first row whose windows are open; its end if there is none."""

@@ -8,29 +8,34 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
-from trellis.algebra.workload_scan import JoinSpec, RootSpec, WorkloadScan
+from trellis.algebra.workload_scan import WorkloadScan
 from trellis.errors import ResourceError, TrellisError
 from trellis.execution.chunks import Chunk
 from trellis.execution.match_reader import MatchReader
 from trellis.execution.open_series import EVER, NEVER, OpenSeries, Resumed
 from trellis.execution.pulse import pulse
 from trellis.execution.workloads.adapting import Adapt, Adapter, clock
-from trellis.execution.workloads.found import Given, Waiting, take_matches, without
+from trellis.execution.workloads.found import Given, Waiting, join_matches
 from trellis.execution.workloads.growth import Growing, is_open
-from trellis.execution.workloads.loaded import LoadedChunk
-from trellis.execution.workloads.nodes import TooManyError
+from trellis.execution.workloads.loaded import LoadedChunk, leaves_of
+from trellis.execution.workloads.nodes import Pool, TooManyError
 from trellis.execution.workloads.outputs import write_workload
-from trellis.execution.workloads.roots import list_specs, plan_root
+from trellis.execution.workloads.roots import RootPlan, is_plain, new_matches, plan_root
 from trellis.execution.workloads.running import RunningPlan
 from trellis.kernels import opcodes as o
 from trellis.kernels.arrays import Bools, Ints
-from trellis.kernels.instance_arrays import Instances, Matched
-from trellis.kernels.instances import STEPS
+from trellis.kernels.instance_arrays import Matched, Window
+from trellis.kernels.instance_order import DIGITS
+from trellis.kernels.instances import FILLED, NEEDED, NODE, STATES, STEPS, find_instances
+from trellis.kernels.plain_matches import write_plain_matches
 
 __all__ = ["WorkloadMatcher"]
 
 _FIRST_STRETCH = 1 << 16
 """How many rows are searched at a time, at first."""
+_MOST_ROWS = 1 << 28
+"""Of the matches of one stretch, so many rows are held at most."""
+_ANYWHERE: Bools = np.zeros(0, np.bool_)
 
 
 class WorkloadMatcher(MatchReader):
@@ -43,10 +48,14 @@ class WorkloadMatcher(MatchReader):
 
     def __init__(self, plan: WorkloadScan, adapt: Adapt | None = None) -> None:
         super().__init__(plan)
-        self.running = RunningPlan.of(plan)
+        self.leaves = leaves_of(plan)
+        self.running = RunningPlan.of(plan, self.leaves)
         self.adapter = None if adapt is None else Adapter(plan, adapt)
-        self.listed = list_specs(plan)
-        self.roots = [plan_root(plan, root, self.listed) for root in plan.roots]
+        self.roots = {
+            number: plan_root(plan, root, self.leaves) for number, root in enumerate(plan.roots) if not is_plain(root)
+        }
+        self.patterns = np.array([root.pattern for root in plan.roots], np.int64)
+        self.pool = Pool(max(len(root.variables) for root in plan.roots))
         self.stretch = _FIRST_STRETCH
 
     @property
@@ -80,8 +89,7 @@ class WorkloadMatcher(MatchReader):
         batches, counts = [], np.zeros(len(final), np.int64)
         for given in self._find(search, chunk):
             batches.append(write_workload(self.plan, chunk, given, numbered=False))
-            for _, matches in given:
-                counts += np.bincount(growing.series[matches.firsts], minlength=len(counts))
+            counts += np.bincount(growing.series[given.firsts], minlength=len(counts))
         firsts = starts.copy()
         if any(is_open(root) and not absence.after for root in self.plan.roots for absence in root.absences):
             there = starts < chunk.offsets[1:]
@@ -97,11 +105,11 @@ class WorkloadMatcher(MatchReader):
         )
         return Resumed(batches, rest, growing.due(starts, chunk))
 
-    def find(self, chunk: Chunk) -> Iterator[list[tuple[int, Given]]]:
-        """The matches of a chunk, some at a time: patterns by number, each with matches."""
+    def find(self, chunk: Chunk) -> Iterator[Given]:
+        """The matches of a chunk, some at a time."""
         yield from self._find(_Search(self, chunk), chunk)
 
-    def _find(self, search: _Search, chunk: Chunk) -> Iterator[list[tuple[int, Given]]]:
+    def _find(self, search: _Search, chunk: Chunk) -> Iterator[Given]:
         rows = chunk.table.num_rows
         adapter = self.adapter
         sample = None if adapter is None or rows == 0 else adapter.observer.load(search.loaded)
@@ -113,7 +121,7 @@ class WorkloadMatcher(MatchReader):
                 better = adapter.better(sample, begin, end)
                 if better is not None:
                     started = clock()
-                    self.running = RunningPlan.of(better)
+                    self.running = RunningPlan.of(better, self.leaves)
                     adapter.changed(clock() - started)
             end = min(end, rows)
             pulse.at(begin)
@@ -127,10 +135,12 @@ class WorkloadMatcher(MatchReader):
                 continue
             if adapter is not None:
                 adapter.searched(end - begin, clock() - started)
-            given = search.give(found, end)
-            if given:
+            search.waiting.add(found)
+            given = search.waiting.give(end)
+            if given is not None:
                 yield given
             begin = end
+        self.pool.shrink()
 
     def _too_many(self, row: int, chunk: Chunk) -> TrellisError:
         return ResourceError(
@@ -150,117 +160,113 @@ class WorkloadMatcher(MatchReader):
 
 
 class _Search:
-    """The search through one chunk."""
+    """The search through one chunk. `steps` are those so far."""
 
     def __init__(self, matcher: WorkloadMatcher, chunk: Chunk) -> None:
         self.matcher, self.chunk, self.plan = matcher, chunk, matcher.plan
         self.loaded = LoadedChunk(matcher, matcher.plan, chunk)
-        self.status, self.progress = self.loaded.status, self.loaded.progress
-        roots = self.plan.roots
-        several = {root.pattern for one, root in enumerate(roots) if one and root.pattern == roots[one - 1].pattern}
-        opened = {root.pattern for root in roots if is_open(root)}
-        self.mixed = opened & {root.pattern for root in roots if not is_open(root)}
+        self.status, self.steps = self.loaded.status, np.zeros(1, np.int64)
         self.growing: Growing | None = None
-        self.waiting = {root.pattern: Waiting(self.loaded.groups(root.keys), root.pattern in several) for root in roots}
+        self.waiting = _waiting(self.plan, self.loaded)
 
-    def stretch(self, begin: int, end: int) -> dict[int, list[Matched]]:
-        """The matches that begin in a stretch of rows."""
-        matcher, running = self.matcher, self.matcher.running
-        plan = running.scan
-        reach = max(int(window.until[begin:end].max()) for window in self.loaded.windows)
-        tables: list[Instances] = []
-        counted = np.zeros_like(running.instances)
-        for number, node in enumerate(plan.nodes):
-            if isinstance(node, JoinSpec):
-                tables.append(self._join(number, tables, begin, reach - begin))
-            else:
-                rows = self.loaded.leaf(node)
-                inside = rows[np.searchsorted(rows, begin) : np.searchsorted(rows, reach)]
-                tables.append(Instances(inside.reshape(1, -1), inside, inside))
-            counted[number] = len(tables[-1].first)
-        found: dict[int, list[Matched]] = {}
-        told: dict[int, list[Matched]] = {}
-        for root, made in zip(plan.roots, matcher.roots, strict=True):
-            matched = made.run(
-                tables[root.node],
-                self.loaded.windows[root.window],
-                self.loaded.reading,
-                self.loaded.lists,
-                self.progress,
-                self.status,
-                plan.budget,
-                end,
-                self.loaded.startable,
-            )
-            matcher.check(self.status, self.chunk)
-            if matched is None:
-                raise TooManyError
-            if self.growing is not None:
-                new, before = self._decided(matched, root, self.growing)
-                if root.pattern in self.mixed:
-                    told.setdefault(root.pattern, []).append(take_matches(matched, before))
-                matched = take_matches(matched, new)
-            if len(matched.begins) > 1:
-                found.setdefault(root.pattern, []).append(matched)
-        running.instances[:] += counted
-        for pattern, given in told.items():
-            found[pattern] = without(found.get(pattern, ()), given)
-        return found
+    def stretch(self, begin: int, end: int) -> Matched:
+        """The matches that begin in a stretch of rows; their source is their pattern."""
+        matcher, running, loaded = self.matcher, self.matcher.running, self.loaded
+        begins = self._instances(begin, int(loaded.all_windows.until[:, begin:end].max()))
+        found = [self._plain(begins, end)]
+        for number, made in matcher.roots.items():
+            root = running.scan.roots[number]
+            low, high = begins[root.node], begins[root.node + 1]
+            if low == high:
+                continue
+            window = loaded.windows[root.window]
+            matched = self._finished(made, low, high, window, end, loaded.startable)
+            found.append(matched._replace(source=np.full(len(matched.source), number, np.int64)))
+        matched = join_matches(found)
+        running.instances[:] += np.diff(begins)
+        if self.growing is not None:
+            return self.growing.decided(matched)
+        return matched._replace(source=matcher.patterns[matched.source])
 
-    def _decided(self, matched: Matched, root: RootSpec, growing: Growing) -> tuple[Ints, Ints]:
-        """The matches that are decided now, and were not before; and those that may be found again when windows close.
-
-        These were given out when their last event had come, and an open root of the same pattern may find them, too.
-        """
-        firsts, lasts = matched.rows[matched.begins[:-1]], matched.rows[matched.begins[1:] - 1]
-        closing = growing.closing[root.window][firsts]
-        if is_open(root):
-            return np.flatnonzero(closing), np.zeros(0, np.int64)
-        new = lasts >= growing.shown[growing.series[firsts]]
-        return np.flatnonzero(new), np.flatnonzero(closing & ~new)
-
-    def _join(self, number: int, tables: list[Instances], begin: int, rows: int) -> Instances:
-        join = self.matcher.running.joins[number]
-        assert join is not None
-        loaded = self.loaded
-        window = loaded.windows[join.window]
-        found = join.run(
-            tables[join.outer], tables[join.inner], window, loaded.slots, loaded.codes, self.progress, begin, rows
-        )
-        if self.progress[STEPS] > self.plan.budget:
-            self.status[:2] = o.OUT_OF_STEPS, begin
-            self.matcher.check(self.status, self.chunk)
-        tested = self.matcher.running.filters[number]
-        if tested is None:
-            return found
-        kept = self._kept(
-            tested.run(
-                found,
-                window,
-                self.loaded.reading,
-                self.loaded.lists,
-                self.progress,
-                self.status,
+    def _instances(self, begin: int, reach: int) -> Ints:
+        """Find the instances of all nodes; where those of each begin in the pool."""
+        running, loaded, pool = self.matcher.running, self.loaded, self.matcher.pool
+        nodes = running.made.nodes
+        codes = loaded.codes(running.made.pairs)
+        begins = np.zeros(len(nodes.outer) + 1, np.int64)
+        event, places = np.zeros(pool.rows.shape[1], np.int32), np.zeros(DIGITS, np.int64)
+        state = np.zeros(STATES, np.int64)
+        state[STEPS] = self.steps[0]
+        while state[NODE] < len(nodes.outer):
+            if not find_instances(
+                nodes,
+                loaded.all_windows,
+                loaded.slots,
+                codes,
+                loaded.lists,
+                begin,
+                reach,
+                pool.rows,
+                pool.ranks,
+                begins,
+                event,
+                places,
                 self.plan.budget,
-                len(self.loaded.series),
-                np.zeros(0, np.bool_),
-            )
-        )
-        return Instances(np.ascontiguousarray(found.rows[:, kept]), found.first[kept], found.last[kept])
+                state,
+            ):
+                if state[STEPS] > self.plan.budget:
+                    self.status[:2] = o.OUT_OF_STEPS, begin
+                    self.matcher.check(self.status, self.chunk)
+                pool.grow(int(state[NEEDED]))
+                continue
+            self.steps[0] = state[STEPS]
+            node = int(state[NODE]) - 1
+            if node in running.filters:
+                low, high = begins[node], begins[node + 1]
+                window = loaded.windows[nodes.window[node]]
+                tested = self._finished(running.filters[node], low, high, window, len(loaded.series), _ANYWHERE)
+                begins[node + 1] = state[FILLED] = low + len(tested.source)
+                pool.rows[low : begins[node + 1]] = pool.rows[tested.source]
+                state[STEPS] = self.steps[0]
+        return begins
 
-    def _kept(self, matched: Matched | None) -> Ints:
+    def _plain(self, begins: Ints, end: int) -> Matched:
+        """The matches of plain roots."""
+        plain = self.matcher.running.plain
+        counts = begins[plain.node + 1] - begins[plain.node]
+        used = int((counts * np.diff(plain.begins)).sum())
+        if used > _MOST_ROWS:
+            raise TooManyError
+        found = new_matches(int(counts.sum()), used)
+        count = write_plain_matches(
+            plain, self.loaded.all_windows, self.matcher.pool.rows, begins, end, self.loaded.startable, found
+        )
+        rows = int(found.begins[count])
+        return Matched(found.begins[: count + 1], found.rows[:rows], found.labels[:rows], found.source[:count])
+
+    def _finished(
+        self, made: RootPlan, low: np.int64, high: np.int64, window: Window, stop: int, startable: Bools
+    ) -> Matched:
+        matched = made.run(
+            self.matcher.pool.rows,
+            int(low),
+            int(high),
+            window,
+            self.loaded.reading,
+            self.loaded.lists,
+            self.steps,
+            self.status,
+            self.plan.budget,
+            stop,
+            startable,
+        )
         self.matcher.check(self.status, self.chunk)
         if matched is None:
             raise TooManyError
-        return matched.instance
+        return matched
 
-    def give(self, found: dict[int, list[Matched]], end: int) -> list[tuple[int, Given]]:
-        """The matches that have numbers when all that begin before a row are found."""
-        given = []
-        last = end == len(self.loaded.series)
-        for pattern, waiting in self.waiting.items():
-            waiting.add(found.get(pattern, ()))
-            ready = waiting.give(len(self.loaded.series) if last else end)
-            if ready is not None:
-                given.append((pattern, ready))
-        return given
+
+def _waiting(plan: WorkloadScan, loaded: LoadedChunk) -> Waiting:
+    keys = {root.pattern: root.keys for root in plan.roots}
+    several = np.bincount([root.pattern for root in plan.roots], minlength=len(plan.patterns)) > 1
+    return Waiting([loaded.groups(keys[pattern]) for pattern in range(len(plan.patterns))], several)

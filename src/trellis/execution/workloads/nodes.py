@@ -1,8 +1,8 @@
-"""The nodes of a shared tree over a stretch of rows: events that fit leaves, and joins of instances."""
+"""The nodes of a shared tree as arrays, and room for their instances."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -10,99 +10,61 @@ import numpy as np
 from trellis.algebra.workload_scan import JoinSpec, LeafSpec, TestSpec, WorkloadScan
 from trellis.execution.workloads.tests import as_comparison
 from trellis.kernels import opcodes as o
-from trellis.kernels.arrays import Ints, Shorts, Slots
-from trellis.kernels.instance_arrays import Instances, Join, Window
-from trellis.kernels.instances import COUNT, SORTED, STEPS, join_instances, sort_instances
+from trellis.kernels.arrays import Ints, Shorts
+from trellis.kernels.instance_arrays import LISTS, SLOTS, Nodes
 
-__all__ = ["JoinPlan", "TooManyError", "join_plans", "new_instances"]
+__all__ = ["NodePlan", "Pool", "TooManyError", "plan_nodes"]
 
-_LEAST_ROOM = 1024
-_MOST_CELLS = 1 << 26
-"""So many rows of instances are held for one node at most: a quarter of a gigabyte."""
-
-Codes = Callable[[int, int], tuple[Shorts, Shorts, int]]
-"""Of two values the code of each row by either, the same for equal ones, -1 where there is none; how many there are."""
+_LEAST_ROOM = 1 << 14
+_MOST_CELLS = 1 << 28
+"""So much room instances have at most: a gigabyte."""
+_KEPT_CELLS = 1 << 25
 
 
 class TooManyError(Exception):
     """There are more instances than can be held: the stretch of rows must be shorter."""
 
 
-def new_instances(slots: int, room: int) -> Instances:
-    """Room for instances."""
-    return Instances(np.empty((slots, room), np.int32), np.empty(room, np.int32), np.empty(room, np.int32))
+class Pool:
+    """Room for the instances of all nodes; see `kernels.instance_arrays`. It is kept from one stretch to the next.
+
+    `ranks` are for what is compared of instances.
+    """
+
+    def __init__(self, slots: int) -> None:
+        self._make(_LEAST_ROOM, SLOTS + slots)
+
+    def _make(self, room: int, width: int) -> None:
+        self.rows: Shorts = np.empty((room, width), np.int32)
+        self.ranks: Ints = np.empty(room, np.int64)
+
+    def grow(self, needed: int) -> None:
+        """Make room for so many instances, and keep those that are there."""
+        before, width = self.rows, self.rows.shape[1]
+        most = _MOST_CELLS // (width + 2)
+        if needed > most:
+            raise TooManyError
+        # Up to the last step it doubles: to grow by what is needed next would copy everything again and again.
+        self._make(min(most, max(2 * len(before), needed)), width)
+        self.rows[: len(before)] = before
+
+    def shrink(self) -> None:
+        """Give back what only a few chunks need."""
+        if self.rows.size > _KEPT_CELLS:
+            self._make(_LEAST_ROOM, self.rows.shape[1])
 
 
 @dataclass(frozen=True, slots=True)
-class JoinPlan:
-    """A join as arrays: which node is outer, by which value inner instances are looked up, and tests that are left.
+class NodePlan:
+    """The nodes of a plan; pair `k` of `pairs` are the values whose codes are in the rows `2 * k` and `2 * k + 1`.
 
-    `equation` is (outer slot, its value, inner slot, its value).
+    Of each node, `slots` are how many it has, `tests` those that are more than comparisons.
     """
 
-    outer: int
-    inner: int
-    window: int
-    join: Join
-    equation: tuple[int, int, int, int] | None
-    tests: tuple[TestSpec, ...]
-
-    def run(
-        self,
-        outer: Instances,
-        inner: Instances,
-        window: Window,
-        slots: Slots,
-        codes: Codes,
-        progress: Ints,
-        base: int,
-        rows: int,
-    ) -> Instances:
-        """All joined instances, in the order of their first rows, which are in `base` to `base + rows`."""
-        counts = np.array([0, 0, 0, 1], np.int64)
-        width = len(self.join.outer) + len(self.join.inner)
-        count = outer.rows.shape[1]
-        groups, of_outer = np.array([0, inner.rows.shape[1]], np.int64), np.zeros(0, np.int32)
-        if self.equation is not None:
-            inner, groups, of_outer = self._grouped(outer, inner, codes)
-        found = new_instances(width, max(_LEAST_ROOM, 2 * count))
-        event = np.zeros(width, np.int32)
-        while not join_instances(self.join, window, slots, outer, count, of_outer, inner, groups, event, found, counts):
-            found = _longer(found, int(counts[COUNT]), inner.rows.shape[1])
-        progress[STEPS] += counts[STEPS]
-        made = int(counts[COUNT])
-        if not counts[SORTED]:
-            ordered = new_instances(width, made)
-            sort_instances(found, made, found.first[:made] - np.int32(base), np.zeros(rows + 1, np.int64), ordered)
-            return ordered
-        return Instances(
-            np.ascontiguousarray(found.rows[:, :made]), found.first[:made].copy(), found.last[:made].copy()
-        )
-
-    def _grouped(self, outer: Instances, inner: Instances, codes: Codes) -> tuple[Instances, Ints, Shorts]:
-        assert self.equation is not None
-        outer_slot, outer_value, inner_slot, inner_value = self.equation
-        by_outer, by_inner, count = codes(outer_value, inner_value)
-        # What has no value stands behind all groups.
-        keys = by_inner[inner.rows[inner_slot]]
-        keys = np.where(keys < 0, count, keys).astype(np.int32)
-        ordered = new_instances(len(inner.rows), inner.rows.shape[1])
-        places = np.zeros(count + 2, np.int64)
-        sort_instances(inner, len(keys), keys, places, ordered)
-        groups = np.append(0, np.cumsum(np.bincount(keys, minlength=count + 1)))[: count + 1].astype(np.int64)
-        return ordered, groups, by_outer[outer.rows[outer_slot]]
-
-
-def _longer(found: Instances, count: int, needed: int) -> Instances:
-    most = _MOST_CELLS // (len(found.rows) + 2)
-    if count + needed > most:
-        raise TooManyError
-    # Up to the last step it doubles: to grow by what is needed next would copy everything again and again.
-    room = min(most, max(2 * found.rows.shape[1], count + needed))
-    longer = new_instances(len(found.rows), room)
-    longer.rows[:, :count] = found.rows[:, :count]
-    longer.first[:count], longer.last[:count] = found.first[:count], found.last[:count]
-    return longer
+    nodes: Nodes
+    slots: tuple[int, ...]
+    pairs: tuple[tuple[int, int], ...]
+    tests: tuple[tuple[TestSpec, ...], ...]
 
 
 @dataclass(slots=True)
@@ -131,17 +93,51 @@ class _Orders:
         return None
 
 
-def join_plans(plan: WorkloadScan) -> list[JoinPlan | None]:
-    """How each node is joined; None for leaves."""
+def plan_nodes(plan: WorkloadScan, leaves: Mapping[LeafSpec, int]) -> NodePlan:
+    """The nodes of a plan as arrays; `leaves` has the number of the list of each leaf."""
     orders = _Orders()
-    found: list[JoinPlan | None] = []
+    pairs: dict[tuple[int, int], int] = {}
+    joins = []
     for node in plan.nodes:
         orders.add(node)
-        found.append(_join_plan(plan, node, orders) if isinstance(node, JoinSpec) else None)
-    return found
+        joins.append(_join(plan, node, orders, pairs) if isinstance(node, JoinSpec) else _leaf(leaves[node]))
+    items: list[int] = []
+    begins = []
+    for join in joins:
+        here = []
+        for one in join.lists:
+            here.append(len(items))
+            items += one
+        begins.append([*here, len(items)])
+    nodes = Nodes(
+        _shorts([join.outer for join in joins]),
+        _shorts([join.inner for join in joins]),
+        _shorts([join.window for join in joins]),
+        _shorts([join.equation for join in joins]).reshape(len(joins), 4),
+        np.array([bool(join.tests) for join in joins], np.bool_),
+        _shorts(begins).reshape(len(joins), LISTS + 1),
+        _shorts(items),
+    )
+    return NodePlan(nodes, tuple(orders.slots), tuple(pairs), tuple(join.tests for join in joins))
 
 
-def _join_plan(plan: WorkloadScan, node: JoinSpec, orders: _Orders) -> JoinPlan:
+@dataclass(frozen=True, slots=True)
+class _Join:
+    """A node of `Nodes`."""
+
+    outer: int
+    inner: int
+    window: int
+    equation: tuple[int, int, int, int] = (-1, -1, -1, -1)
+    lists: tuple[Sequence[int], ...] = ((),) * LISTS
+    tests: tuple[TestSpec, ...] = ()
+
+
+def _leaf(number: int) -> _Join:
+    return _Join(number, -1, 0)
+
+
+def _join(plan: WorkloadScan, node: JoinSpec, orders: _Orders, pairs: dict[tuple[int, int], int]) -> _Join:
     sides = ((node.left, node.left_slots), (node.right, node.right_slots))
     bounds = [_bounds(node, *outer, *inner, orders) for outer, inner in (sides, sides[::-1])]
     first = orders.first(len(orders.slots) - 1)
@@ -152,7 +148,7 @@ def _join_plan(plan: WorkloadScan, node: JoinSpec, orders: _Orders) -> JoinPlan:
     turned = scores[1] > scores[0]
     (outer, outer_slots), (inner, inner_slots) = sides[::-1] if turned else sides
     above, below = bounds[turned]
-    compared: list[tuple[int, ...]] = []
+    compared: list[int] = []
     rest: list[TestSpec] = []
     equation = None
     for test in node.tests:
@@ -165,19 +161,26 @@ def _join_plan(plan: WorkloadScan, node: JoinSpec, orders: _Orders) -> JoinPlan:
         if how == o.EQUAL and equation is None:
             pair = ((one, left), (other, right))
             (a, x), (b, y) = pair if one in outer_slots else pair[::-1]
-            equation = (outer_slots.index(a), x, inner_slots.index(b), y)
+            code = 2 * pairs.setdefault((x, y), len(pairs))
+            equation = (outer_slots.index(a), code, inner_slots.index(b), code + 1)
         else:
-            compared.append((one, left, other, right, how, is_float))
-    join = Join(
-        _shorts(outer_slots),
-        _shorts(inner_slots),
-        _shorts(above),
-        _shorts(below),
-        _shorts(node.before).reshape(len(node.before), 2),
-        _shorts(node.distinct).reshape(len(node.distinct), 2),
-        _shorts(compared).reshape(len(compared), 6),
+            compared += (one, left, other, right, how, is_float)
+    return _Join(
+        outer,
+        inner,
+        node.window,
+        equation or (-1, -1, -1, -1),
+        (
+            outer_slots,
+            inner_slots,
+            above,
+            below,
+            [slot for pair in node.before for slot in pair],
+            [slot for pair in node.distinct for slot in pair],
+            compared,
+        ),
+        tuple(rest),
     )
-    return JoinPlan(outer, inner, node.window, join, equation, tuple(rest))
 
 
 def _bounds(

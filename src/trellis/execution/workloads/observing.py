@@ -22,7 +22,7 @@ from trellis.execution.workloads.roots import RootPlan, plan_filter
 from trellis.execution.workloads.tests import as_comparison
 from trellis.kernels import opcodes as o
 from trellis.kernels.arrays import Bools, Floats, Ints, Shorts, Slots
-from trellis.kernels.instance_arrays import Instances
+from trellis.kernels.instance_arrays import FIRST, LAST, SLOTS
 
 __all__ = ["Observer", "observe_table"]
 
@@ -51,7 +51,7 @@ class Observer:
 
     def load(self, loaded: LoadedChunk) -> LoadedSample:
         """The leaves of a chunk side by side."""
-        return LoadedSample(loaded, [loaded.leaf(leaf) for leaf in self.plan.sample.leaves])
+        return LoadedSample(loaded, [loaded.leaves[loaded.numbers[leaf]] for leaf in self.plan.sample.leaves])
 
     def observe(self, sample: LoadedSample, begin: int, end: int) -> Observed:
         """What is seen of a stretch of rows."""
@@ -181,15 +181,18 @@ def _compare(left: Ints | Floats, right: Ints | Floats, how: Ints) -> Bools:
 
 def _run(program: RootPlan, loaded: LoadedChunk, window: int, one: Ints, other: Ints) -> Bools | None:
     """Which pairs pass a program; None where it fails for one."""
-    rows = np.ascontiguousarray(np.stack([one, other]).astype(np.int32))
-    instances = Instances(rows, rows.min(axis=0), rows.max(axis=0))
+    pool = np.empty((len(one), SLOTS + 2), np.int32)
+    pool[:, FIRST], pool[:, LAST] = np.minimum(one, other), np.maximum(one, other)
+    pool[:, SLOTS], pool[:, SLOTS + 1] = one, other
     status = np.zeros(3, np.int64)
     found = program.run(
-        instances,
+        pool,
+        0,
+        len(pool),
         loaded.windows[window],
         loaded.reading,
         loaded.lists,
-        np.zeros(4, np.int64),
+        np.zeros(1, np.int64),
         status,
         loaded.plan.budget,
         loaded.chunk.table.num_rows,
@@ -198,7 +201,7 @@ def _run(program: RootPlan, loaded: LoadedChunk, window: int, one: Ints, other: 
     if status[0] != o.DONE or found is None:
         return None
     kept = np.zeros(len(one), np.bool_)
-    kept[found.instance] = True
+    kept[found.source] = True
     return kept
 
 

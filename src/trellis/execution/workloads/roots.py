@@ -2,35 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from trellis.algebra.workload_scan import LeafSpec, RootSpec, TestSpec, WorkloadScan
 from trellis.execution.workloads.tests import load_tests
 from trellis.kernels.arrays import Bools, Ints, Shorts
-from trellis.kernels.instance_arrays import Finish, Instances, Matched, Reading, Tests, Window
-from trellis.kernels.instances import COUNT, STEPS
-from trellis.kernels.whole_matches import USED, finish_matches
+from trellis.kernels.instance_arrays import Finish, Lists, Matched, Plain, Reading, Tests, Window
+from trellis.kernels.whole_matches import AT, COUNT, STEPS, USED, finish_matches
 
-__all__ = ["Lists", "RootPlan", "list_specs", "plan_filter", "plan_root"]
+__all__ = ["RootPlan", "is_plain", "list_specs", "new_matches", "plan_filter", "plan_plain", "plan_root"]
 
 _LEAST_ROOM = 4096
 _MOST_ROWS = 1 << 28
 """Of the matches of one instance, so many rows are held at most."""
 
 
-@dataclass(frozen=True, slots=True)
-class Lists:
-    """The rows that fit leaves which members of sets, or absent events, are taken from, and how long the longest is."""
-
-    rows: Shorts
-    begins: Ints
-    longest: int = field(init=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "longest", int(np.diff(self.begins).max(initial=0)))
+def is_plain(root: RootSpec) -> bool:
+    """Whether each instance is a match, if it is not too long."""
+    return not (root.sets or root.tests or root.absences)
 
 
 def list_specs(plan: WorkloadScan) -> tuple[LeafSpec, ...]:
@@ -41,7 +33,7 @@ def list_specs(plan: WorkloadScan) -> tuple[LeafSpec, ...]:
 
 @dataclass(frozen=True, slots=True)
 class RootPlan:
-    """A root, or the tests of a node, as arrays; `finish` lacks its lists."""
+    """A root, or the tests of a node, as arrays."""
 
     slots: int
     finish: Finish
@@ -49,7 +41,9 @@ class RootPlan:
 
     def run(
         self,
-        instances: Instances,
+        pool: Shorts,
+        begin: int,
+        end: int,
         window: Window,
         reading: Reading,
         lists: Lists,
@@ -59,13 +53,13 @@ class RootPlan:
         stop: int,
         startable: Bools,
     ) -> Matched | None:
-        """The matches of all instances; None if those of a single one are too many."""
-        finish = self.finish._replace(listed=lists.rows, list_begins=lists.begins)
-        sets, longest = len(finish.set_slots), lists.longest + 2
-        counters = np.array([0, 0, 0, 0], np.int64)
-        counters[STEPS] = progress[STEPS]
-        count = instances.rows.shape[1]
-        found = _room(max(_LEAST_ROOM, count + 1), max(_LEAST_ROOM, count * self.slots))
+        """The matches of some instances; None if those of a single one are too many. `progress` counts steps."""
+        finish = self.finish
+        sets = len(finish.set_slots)
+        longest = int((lists.begins[finish.set_lists + 1] - lists.begins[finish.set_lists]).max(initial=0)) + 2
+        counters = np.zeros(4, np.int64)
+        counters[AT], counters[STEPS] = begin, progress[0]
+        found = new_matches(max(_LEAST_ROOM, end - begin), max(_LEAST_ROOM, (end - begin) * self.slots))
         found.begins[0] = 0
         event = np.zeros(self.slots, np.int32)
         members = np.zeros((sets, longest if sets else 1), np.int32)
@@ -73,11 +67,12 @@ class RootPlan:
         sizes = np.zeros(max(sets, 1), np.int64)
         each = np.zeros(int(np.diff(self.tests.first).max(initial=1)) + 1, np.int64)
         while not finish_matches(
-            instances,
-            count,
+            pool,
+            end,
             stop,
             startable,
             finish,
+            lists,
             self.tests,
             reading,
             window,
@@ -94,27 +89,40 @@ class RootPlan:
             if 2 * len(found.rows) > _MOST_ROWS:
                 return None
             found = _longer(found, int(counters[COUNT]), int(counters[USED]))
-        progress[STEPS] = counters[STEPS]
+        progress[0] = counters[STEPS]
         matches, used = int(counters[COUNT]), int(counters[USED])
-        return Matched(found.begins[: matches + 1], found.rows[:used], found.labels[:used], found.instance[:matches])
+        return Matched(found.begins[: matches + 1], found.rows[:used], found.labels[:used], found.source[:matches])
 
 
-def _room(matches: int, rows: int) -> Matched:
+def new_matches(matches: int, rows: int) -> Matched:
+    """Room for matches."""
     return Matched(
         np.empty(matches + 1, np.int64), np.empty(rows, np.int32), np.empty(rows, np.int32), np.empty(matches, np.int64)
     )
 
 
 def _longer(found: Matched, matches: int, used: int) -> Matched:
-    longer = _room(2 * len(found.instance), 2 * len(found.rows))
+    longer = new_matches(2 * len(found.source), 2 * len(found.rows))
     longer.begins[: matches + 1] = found.begins[: matches + 1]
     longer.rows[:used], longer.labels[:used] = found.rows[:used], found.labels[:used]
-    longer.instance[:matches] = found.instance[:matches]
+    longer.source[:matches] = found.source[:matches]
     return longer
 
 
-def plan_root(plan: WorkloadScan, root: RootSpec, listed: Sequence[LeafSpec]) -> RootPlan:
-    """A root as arrays; `listed` are the leaves of lists, in order."""
+def plan_plain(plan: WorkloadScan) -> Plain:
+    """The plain roots of a plan."""
+    roots = [(number, root) for number, root in enumerate(plan.roots) if is_plain(root)]
+    return Plain(
+        _shorts([number for number, _ in roots]),
+        _shorts([root.node for _, root in roots]),
+        _shorts([root.window for _, root in roots]),
+        np.append(0, np.cumsum([len(root.variables) for _, root in roots])).astype(np.int32),
+        _shorts([variable for _, root in roots for variable in root.variables]),
+    )
+
+
+def plan_root(plan: WorkloadScan, root: RootSpec, leaves: Mapping[LeafSpec, int]) -> RootPlan:
+    """A root as arrays; `leaves` has the number of the list of each leaf."""
     slots = len(root.variables)
     set_of = np.full(slots, -1, np.int32)
     set_of[[one.slot for one in root.sets]] = np.arange(len(root.sets))
@@ -131,16 +139,14 @@ def plan_root(plan: WorkloadScan, root: RootSpec, listed: Sequence[LeafSpec]) ->
     finish = Finish(
         _shorts([one.slot for one in root.sets]),
         set_of,
-        _shorts([listed.index(one.members) for one in root.sets]),
+        _shorts([leaves[one.members] for one in root.sets]),
         _padded([one.before for one in root.sets]),
         _shorts(set_tests),
         whole,
-        _shorts([listed.index(one.event) for one in root.absences]),
+        _shorts([leaves[one.event] for one in root.absences]),
         _padded([one.after for one in root.absences]),
         _padded([one.before for one in root.absences]),
         _shorts(absent_tests),
-        np.zeros(0, np.int32),
-        np.zeros(1, np.int64),
         _shorts(root.variables),
     )
     return RootPlan(slots, finish, load_tests(plan, tests))
@@ -148,7 +154,7 @@ def plan_root(plan: WorkloadScan, root: RootSpec, listed: Sequence[LeafSpec]) ->
 
 def plan_filter(plan: WorkloadScan, slots: int, tests: Sequence[TestSpec]) -> RootPlan:
     """Tests of a node that are more than comparisons, as a root without anything else."""
-    return plan_root(plan, RootSpec(0, 0, (0,) * slots, 0, tests=tuple(tests)), ())
+    return plan_root(plan, RootSpec(0, 0, (0,) * slots, 0, tests=tuple(tests)), {})
 
 
 def _padded(lists: Sequence[Sequence[int]]) -> Shorts:

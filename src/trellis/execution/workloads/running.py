@@ -2,38 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
-from trellis.algebra.workload_scan import WorkloadScan
-from trellis.execution.workloads.nodes import JoinPlan, join_plans
-from trellis.execution.workloads.roots import RootPlan, plan_filter
+from trellis.algebra.workload_scan import LeafSpec, WorkloadScan
+from trellis.execution.workloads.nodes import NodePlan, plan_nodes
+from trellis.execution.workloads.roots import RootPlan, plan_filter, plan_plain
 from trellis.kernels.arrays import Ints
+from trellis.kernels.instance_arrays import Plain
 
 __all__ = ["RunningPlan"]
 
 
 @dataclass(frozen=True, slots=True)
 class RunningPlan:
-    """The plan that runs: of each node how it is joined, and tests that are more than comparisons; None for leaves.
+    """The plan that runs: its nodes, and tests of theirs that are more than comparisons; its `plain` roots.
 
     `instances` counts those of each node.
     """
 
     scan: WorkloadScan
-    joins: list[JoinPlan | None]
-    filters: list[RootPlan | None]
+    made: NodePlan
+    filters: Mapping[int, RootPlan]
+    plain: Plain
     instances: Ints
 
     @staticmethod
-    def of(scan: WorkloadScan) -> RunningPlan:
-        """A plan as arrays."""
-        joins = join_plans(scan)
-        filters = [
-            plan_filter(scan, len(join.join.outer) + len(join.join.inner), join.tests)
-            if join is not None and join.tests
-            else None
-            for join in joins
-        ]
-        return RunningPlan(scan, joins, filters, np.zeros(len(scan.nodes), np.int64))
+    def of(scan: WorkloadScan, leaves: Mapping[LeafSpec, int]) -> RunningPlan:
+        """A plan as arrays; `leaves` has the number of the list of each leaf."""
+        made = plan_nodes(scan, leaves)
+        filters = {
+            number: plan_filter(scan, made.slots[number], tests) for number, tests in enumerate(made.tests) if tests
+        }
+        return RunningPlan(scan, made, filters, plan_plain(scan), np.zeros(len(scan.nodes), np.int64))
