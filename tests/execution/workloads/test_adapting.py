@@ -135,12 +135,29 @@ def _ends(scan: WorkloadScan, adapt: Adapt | None, table: Any) -> list[int]:
     adapter = matcher.adapter
     assert adapter is not None
     (chunk,) = read_chunks(iter(table.to_batches()), scan.keys, 1 << 20)
-    sample = adapter.observer.load(LoadedChunk(matcher, scan, chunk))
+    adapter.open(LoadedChunk(matcher, scan, chunk))
+    # As after some rows whose search took long.
+    adapter.searched(1024, 10.0)
     ends = [0]
     while ends[-1] < table.num_rows:
-        ends.append(adapter.end(sample, ends[-1]))
+        ends.append(adapter.end(ends[-1]))
         adapter.searched(ends[-1] - ends[-2], 0.0)
     return ends[1:]
+
+
+def test_a_quick_search_is_not_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    plan, adaptive = plan_adaptive(PATTERNS, SCHEMA, options=OPTIONS)
+    assert isinstance(plan.scan, WorkloadScan)
+    matcher = WorkloadMatcher(plan.scan, adaptive)
+    assert matcher.adapter is not None
+    looked = []
+    monkeypatch.setattr(matcher.adapter.observer, "load", looked.append)
+    stretches = []
+    monkeypatch.setattr(matcher.adapter, "searched", lambda rows, _: stretches.append(rows))
+    (chunk,) = read_chunks(iter(sorted_rows(plan, stream(40_000, 8192), SCHEMA).to_batches()), (), 1 << 20)
+    list(matcher.run(chunk))
+    assert not looked
+    assert len(stretches) <= 3
 
 
 @pytest.mark.parametrize("count", [0, 1, 5])

@@ -3,11 +3,13 @@
 All events of a chunk are there before the search begins, so a plan is made for the rows that it will be used for. No
 plan changes what is found, so all that is decided here is about time:
 
-1. Rows are searched in stretches. Each of them costs something by itself, and what reaches beyond its end is searched
+1. Where the search is quick, a plan cannot be found in less time than it could save. So nothing is looked at until the
+   search has taken so long that a look is a small share of that.
+2. Rows are searched in stretches. Each of them costs something by itself, and what reaches beyond its end is searched
    twice; so a stretch is long against both. From there on it grows while the events behind it come as often.
-2. Before a stretch whose events come more or less often than those that the plan was made for, a better plan is looked
+3. Before a stretch whose events come more or less often than those that the plan was made for, a better plan is looked
    for; seldom, too, where they do not: conditions may hold more or less often.
-3. Looking for plans may take a small share of the time of the search. What it gains is added to that. Where events
+4. Looking for plans may take a small share of the time of the search. What it gains is added to that. Where events
    come more or less often, a larger one: it gets smaller with each look that finds nothing. Time is that of the
    processor, whoever else waits for it.
 """
@@ -22,6 +24,7 @@ import numpy as np
 
 from trellis.algebra.observed import Observed
 from trellis.algebra.workload_scan import WorkloadScan
+from trellis.execution.workloads.loaded import LoadedChunk
 from trellis.execution.workloads.observing import LoadedSample, Observer
 from trellis.kernels.arrays import Ints
 
@@ -38,6 +41,8 @@ _MEMORY = 0.7
 """How much the pairs count that were seen one look earlier."""
 _SELDOM = 64
 _LEAST_ROWS = 1024
+_FIRST_ROWS = 1 << 14
+"""So many rows tell how long rows take."""
 _MOST_ROWS = 1 << 16
 _GROWTH = 4
 """A stretch is at most so many times as long as the one before: so a bad plan is not used for long."""
@@ -75,6 +80,8 @@ class Adapter:
         self.rebuilt = 0
         self.share = _SHARE
         self._plan, self._adapt = plan, adapt
+        self._loaded: LoadedChunk | None = None
+        self._sample: LoadedSample | None = None
         self._replanner: Replanner | None = None
         self._rows = 0
         # What a stretch costs by itself: no more than the shortest one so far.
@@ -88,9 +95,26 @@ class Adapter:
         self._since, self._wait = 0, 1
         self._trust = _TRUST
 
-    def end(self, sample: LoadedSample, begin: int) -> int:
+    def open(self, loaded: LoadedChunk) -> None:
+        """The rows that come now are these."""
+        self._loaded, self._sample = loaded, None
+
+    def end(self, begin: int) -> int:
         """Where the stretch ends that begins at a row."""
-        total = len(sample.loaded.series)
+        assert self._loaded is not None
+        total = len(self._loaded.series)
+        if self._is_early:
+            rows = _FIRST_ROWS
+            if self._per_row and self.share:
+                rows = int(min(max(rows, (self._expected / self.share - self._searched) / self._per_row), _MOST_ROWS))
+        else:
+            rows = self._steady(begin, total)
+        # What is left behind would be a stretch of its own.
+        return total if begin + rows + rows // 2 >= total else begin + rows
+
+    def _steady(self, begin: int, total: int) -> int:
+        """From a row on, how many rows are long against what a stretch costs, and have events that come as often."""
+        sample = self.sample
         rows = self._least(sample, begin)
         most = min(_MOST_ROWS, _GROWTH * self._rows if self._rows else rows)
         rows = min(rows, max(most, _LEAST_ROWS))
@@ -100,8 +124,7 @@ class Adapter:
             if _differ(here, rows, there, behind - begin - rows):
                 break
             rows *= 2
-        # What is left behind would be a stretch of its own.
-        return total if begin + rows + rows // 2 >= total else begin + rows
+        return rows
 
     def _least(self, sample: LoadedSample, begin: int) -> int:
         windows = sample.loaded.windows
@@ -111,10 +134,24 @@ class Adapter:
         fixed = (_FIXED * self._fixed + self._expected) / self._per_row if self._per_row else 0.0
         return int(min(max(_LEAST_ROWS, _REACHES * reach, fixed), _MOST_ROWS))
 
-    def better(self, sample: LoadedSample, begin: int, end: int) -> WorkloadScan | None:
+    @property
+    def sample(self) -> LoadedSample:
+        """The events of the rows that come now, leaf by leaf."""
+        if self._sample is None:
+            assert self._loaded is not None
+            self._sample = self.observer.load(self._loaded)
+        return self._sample
+
+    @property
+    def _is_early(self) -> bool:
+        """Whether nothing was looked at yet, nor is it time to."""
+        return self._seen is None and self._expected > self.share * self._searched
+
+    def better(self, begin: int, end: int) -> WorkloadScan | None:
         """A better plan for a stretch, if one is looked for and found."""
-        if not self._asks(sample, begin, end):
+        if not self._asks(begin, end):
             return None
+        sample = self.sample
         if self._replanner is None:
             started = clock()
             self._replanner = self._adapt(self._plan)
@@ -148,12 +185,12 @@ class Adapter:
     def _allowed(self) -> float:
         return self.share * self._searched - self._spent
 
-    def _asks(self, sample: LoadedSample, begin: int, end: int) -> bool:
+    def _asks(self, begin: int, end: int) -> bool:
         """Whether there is time to look for a plan, and a reason."""
         self._since += 1
         if self._seen is None:
             # Nothing is known of the events yet. The first look takes longer: much is made ready for all that follow.
-            return self._expected <= self.share * self._searched
+            return not self._is_early
         if self._allowed >= self._expected and self._since >= self._wait:
             return True
         # What the plan does to other events than its own, only all that was searched can tell.
@@ -161,7 +198,7 @@ class Adapter:
         ahead = self._trust * self.share * per_row * (end - begin)
         if max(self._allowed, ahead) < self._expected:
             return False
-        return _differ(np.array(self._seen.counts), self._seen.rows, sample.counts(begin, end), end - begin)
+        return _differ(np.array(self._seen.counts), self._seen.rows, self.sample.counts(begin, end), end - begin)
 
     def searched(self, rows: int, seconds: float) -> None:
         """A stretch has been searched."""

@@ -112,13 +112,14 @@ class WorkloadMatcher(MatchReader):
     def _find(self, search: _Search, chunk: Chunk) -> Iterator[Given]:
         rows = chunk.table.num_rows
         adapter = self.adapter
-        sample = None if adapter is None or rows == 0 else adapter.observer.load(search.loaded)
+        if adapter is not None:
+            adapter.open(search.loaded)
         begin = 0
         while begin < rows:
             end = begin + self.stretch
-            if adapter is not None and sample is not None:
-                end = min(end, adapter.end(sample, begin))
-                better = adapter.better(sample, begin, end)
+            if adapter is not None:
+                end = min(end, adapter.end(begin))
+                better = adapter.better(begin, end)
                 if better is not None:
                     started = clock()
                     self.running = RunningPlan.of(better, self.leaves)
