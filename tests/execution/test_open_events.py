@@ -295,7 +295,7 @@ def test_several_series_wait_on_their_own() -> None:
     one.rows = [{"id": n, "type": kind, "time": n, "x": 0} for n, kind in enumerate("ABABXABC")]
     table = local.sorted_rows(one.plan, one.rows, _SCHEMA).combine_chunks()
     chunk = Chunk(table, np.array([0, 2, 5, 5, 8]))
-    batches, series, due = one.matcher.resume(chunk, OpenSeries.new(4), np.array([False, True, False, False]))
+    batches, series, due, _ = one.matcher.resume(chunk, OpenSeries.new(4), np.array([False, True, False, False]))
     rows = [local.evaluate(value, row) for b in batches for row in b.to_pylist() for _, value in one.plan.finished]
     assert 2 in rows and 0 not in rows
     assert [column.tolist() for column in series[:-1]] == [[0, 3, 0, 3], [0, 3, 0, 3], [0, 1, 0, 0], [1, 3, 0, 3]]

@@ -41,7 +41,7 @@ class Stand(NamedTuple):
 def search(pattern: str, text: str, *, horizon: int = EVER, **options: Any) -> tuple[list[dict[str, Any]], Stand]:
     """The output rows and the state of an open series with the rows of a text."""
     matcher, chunk = prepared(pattern, text, **options)
-    batches, series, _ = matcher.resume(chunk, OpenSeries.new(1), OPEN, horizon)
+    batches, series, _, _ = matcher.resume(chunk, OpenSeries.new(1), OPEN, horizon)
     return [row for batch in batches for row in batch.to_pylist()], Stand(*(int(number[0]) for number in series[:-1]))
 
 
@@ -146,7 +146,7 @@ def test_skips() -> None:
 
 def test_errors_count_rows_from_the_start_of_the_series() -> None:
     matcher, chunk = prepared("A B *", "CCCA", skip="AFTER MATCH SKIP TO LAST B")
-    _, series, _ = matcher.resume(Chunk(chunk.table.slice(0, 2), np.array([0, 2])), OpenSeries.new(1), OPEN)
+    _, series, _, _ = matcher.resume(Chunk(chunk.table.slice(0, 2), np.array([0, 2])), OpenSeries.new(1), OPEN)
     with pytest.raises(DataError, match="row 4"):
         matcher.resume(Chunk(chunk.table.slice(2), np.array([0, 2])), series, ~OPEN)
 
@@ -161,7 +161,7 @@ def test_conditions_are_not_computed_where_a_neighbour_is_missing() -> None:
     for end in range(1, 5):
         first = int(series.first[0])
         part = table.slice(first, end - first)
-        batches, series, _ = matcher.resume(Chunk(part, np.array([0, part.num_rows])), series, np.array([end == 4]))
+        batches, series, _, _ = matcher.resume(Chunk(part, np.array([0, part.num_rows])), series, np.array([end == 4]))
         found += sum(batch.num_rows for batch in batches)
     assert found == 4
 

@@ -153,7 +153,7 @@ class Growing:
         first = int(self.series.first[0])
         rows = [{"id": number, "c": letter} for number, letter in enumerate(self.text)][first:]
         chunk = Chunk(local.sorted_rows(self.plan, rows, _SCHEMA), np.array([0, len(rows)]))
-        batches, self.series, due = self.matcher.resume(chunk, self.series, np.array([final]), horizon)
+        batches, self.series, due, _ = self.matcher.resume(chunk, self.series, np.array([final]), horizon)
         self.due = int(due[0])
         found = [row for batch in batches for row in batch.to_pylist()]
         return [tuple(local.evaluate(value, row) for _, value in self.plan.finished) for row in found]

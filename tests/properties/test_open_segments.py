@@ -83,7 +83,7 @@ def fed(plan: SegmentScan, chunk: Chunk, ends: list[int], data: DataObject) -> l
         if end < len(times) and data.draw(st.booleans()):
             horizon = int(times[end])  # and so it is from now on: a watermark does not go back
         piece = Chunk(piece, np.array([0, piece.num_rows]))
-        batches, after, _ = search.resume(piece, state, np.array([last]), horizon)
+        batches, after, _, _ = search.resume(piece, state, np.array([last]), horizon)
         assert state.first <= after.first <= after.start <= end and after.start >= state.start
         assert not last or after.start == end
         event("settled before the end" if after.start > 0 and not last else "all at the end")
@@ -143,7 +143,9 @@ def test_undecided(bound: str, undecided: int) -> None:
     assert isinstance(plan.scan, SegmentScan)
     rows = [{"k": 1, "t": number, "v": number, "u": number, "ts": at(number)} for number in range(6)]
     table = local.sorted_rows(plan, rows, _SCHEMA)
-    batches, state, _ = matcher(plan.scan).resume(Chunk(table, np.array([0, 6])), OpenSeries.new(1), np.array([False]))
+    batches, state, _, _ = matcher(plan.scan).resume(
+        Chunk(table, np.array([0, 6])), OpenSeries.new(1), np.array([False])
+    )
     found = [row["__m0"] for batch in batches for row in batch.to_pylist()] if batches else []
     assert (state.start, state.first, state.matches) == (undecided, undecided, len(found))
     assert len(found) == 3 * undecided
@@ -168,7 +170,7 @@ def test_rows_before_a_segment_are_kept_as_long_as_conditions_read_them(pattern:
     for end in range(1, 7):
         first = int(state.first[0])
         piece = Chunk(table.slice(first, end - first), np.array([0, end - first]))
-        batches, state, _ = matcher(plan.scan).resume(piece, state, np.array([end == 6]))
+        batches, state, _, _ = matcher(plan.scan).resume(piece, state, np.array([end == 6]))
         found += [row for batch in batches for row in batch.to_pylist()]
     assert found == expected
 
@@ -187,7 +189,7 @@ def test_rows_that_a_match_has_skipped_stay_skipped() -> None:
     for end in (2, 2, 4, 4):
         first = int(state.first[0])
         piece = Chunk(table.slice(first, end - first), np.array([0, end - first]))
-        batches, state, _ = matcher(plan.scan).resume(piece, state, np.array([False]))
+        batches, state, _, _ = matcher(plan.scan).resume(piece, state, np.array([False]))
         found += [tuple(row.values()) for batch in batches for row in batch.to_pylist()]
         assert state.start == end
     assert found == [(0, 1), (2, 3)]

@@ -23,12 +23,14 @@ __all__ = ["Chunk", "read_chunks", "series_starts"]
 class Chunk:
     """Rows of whole series; series `k` has the rows `offsets[k]` to `offsets[k + 1]`.
 
-    Of a series that comes in several chunks, `gone[k]` rows before these are gone.
+    Of a series that comes in several chunks, `gone[k]` rows before these are gone. Rows that are `settled` begin no
+    match that is still to be found.
     """
 
     table: pa.Table
     offsets: NDArray[np.int64]
     gone: NDArray[np.int64] | None = None
+    settled: NDArray[np.bool_] | None = None
 
     def column(self, name: str) -> pa.Array:
         """A column as one array."""

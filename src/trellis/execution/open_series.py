@@ -91,12 +91,14 @@ class OpenSeries(NamedTuple):
 class Resumed(NamedTuple):
     """What a call for open series gives: output rows, where the search stands then, and when there may be more.
 
-    That is once no row to come has a smaller key than `due`, even if a series never gets another row.
+    That is once no row to come has a smaller key than `due`, even if a series never gets another row. `settled` tells
+    of the rows of the chunk which of those behind an undecided start begin nothing any more; without it none is known.
     """
 
     batches: list[pa.RecordBatch]
     series: OpenSeries
     due: Ints
+    settled: Bools | None = None
 
 
 def check_resumable(plan: AutomatonScan) -> None:

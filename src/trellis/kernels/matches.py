@@ -22,7 +22,7 @@ from trellis.kernels.arrays import (
     Work,
 )
 from trellis.kernels.compile import inlined, kernel
-from trellis.kernels.search import backtrack, fill_ends, fill_unsure, follow_ends, has_closed, read_trail
+from trellis.kernels.search import backtrack, fill_ends, fill_unsure, follow_ends, has_closed, keep_trail, read_trail
 
 __all__ = ["find_matches"]
 
@@ -50,6 +50,7 @@ def find_matches(
     skip_to: Bools,
     budget: int,
     shown: Ints,
+    settled: Bools,
     matches: Matches,
     steps: Ints,
     status: Ints,
@@ -57,8 +58,10 @@ def find_matches(
     """The matches of all series in order; DONE, STOPPED (`status` says why: kind, row), or a wish for more room.
 
     Called again with more room, it goes on where it stopped: `matches.progress` holds the series and the start,
-    how many matches and rows were found, the number of the next match, the end of the window, and where this search
-    began. In an open series it goes to the first start that is undecided (`edges`).
+    how many matches and rows were found, the number of the next match, the end of the window, where this search
+    began, and the first start that is undecided. In an open series it goes no further than to that (`edges`), unless
+    `settled` has a place for each row: then no start depends on others. Those behind it are searched, too, if they are
+    not settled, and marked when they are.
     `ends` (for `by_table`), `unsure` (for that in open series; twice, if conditions look ahead) and `path` are room for
     the longest series.
 
@@ -83,6 +86,7 @@ def find_matches(
             progress[4] = edges.number[series]
             progress[5] = low
             progress[6] = low
+            progress[7] = -1
             steps[0] = budget
             if by_table:
                 fill_ends(series, low, high, automaton, conditions, edges, ends)
@@ -107,6 +111,9 @@ def find_matches(
                 progress[6] += 1
                 progress[1] = progress[6]
                 progress[5] = low
+                continue
+            if len(settled) > 0 and settled[start]:
+                progress[1] = start + 1
                 continue
             if by_table:
                 latest = high
@@ -159,13 +166,22 @@ def find_matches(
                 if end >= 0:
                     read_trail(start, steps[1], automaton, work, path)
             if end == o.UNDECIDED or (is_open and end > start and end + edges.measured > high):
-                break
+                if len(settled) == 0:
+                    break
+                if end == o.UNDECIDED and not by_table:
+                    keep_trail(steps[1], low, width, merging, within, work)
+                if progress[7] < 0:
+                    progress[7] = start
+                progress[1] = start + 1
+                continue
             timed_out = False
             if end == o.NO_MATCH:
                 timed_out = steps[2] > 0 and start >= shown[series]
                 if not timed_out:
                     if sliced:
                         origins.seen[start] = True
+                    if progress[7] >= 0:
+                        settled[start] = True
                     progress[1] = start + 1
                     continue
                 end = start + steps[2]
@@ -187,6 +203,8 @@ def find_matches(
                 return o.STOPPED
             if sliced:
                 origins.seen[start] = True
+            if progress[7] >= 0:
+                settled[start] = True
             found = progress[2]
             matches.following[found] = following
             matches.starts[found] = start
@@ -204,7 +222,7 @@ def find_matches(
                 continue
             progress[1] = following if following >= 0 else high
             progress[4] += 1
-        edges.undecided[series] = min(progress[1], high)
+        edges.undecided[series] = min(progress[1], high) if progress[7] < 0 else progress[7]
         progress[0] = series + 1
         progress[1] = -1
     return o.DONE

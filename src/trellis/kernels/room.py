@@ -100,7 +100,7 @@ def new_matches(rows: int) -> Matches:
         np.empty(rows, np.int64),
         np.empty(rows, np.int64),
         np.empty(rows, np.int32),
-        np.array([0, -1, 0, 0, 1, 0, 0], np.int64),
+        np.array([0, -1, 0, 0, 1, 0, 0, -1], np.int64),
     )
 
 

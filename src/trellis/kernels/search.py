@@ -13,7 +13,8 @@ millions of rows needs no recursion. A state that failed is not entered twice:
 2. If it does not (PURE), the state is (instruction, row), and its failure holds for every later start of the series.
 3. If it does (KEYED), the state is (instruction, row, registers): the registers are all that later conditions can
    read. With WITHIN the start belongs to the state too.
-4. States on the trail of a match found did not fail: their marks are taken back (PURE) or all forgotten (KEYED).
+4. States on the trail of a match found, or of a search that is undecided, did not fail: their marks are taken back
+   (PURE) or all forgotten (KEYED).
 
 A series may be open: more rows are to come. Then a search that asks for a row beyond those at hand, before it has
 found the preferred match, is undecided: `backtrack` stops there, and `fill_unsure` finds the states of the trellis from
@@ -53,6 +54,7 @@ __all__ = [
     "fits_window",
     "follow_ends",
     "has_closed",
+    "keep_trail",
     "read_trail",
     "was_entered",
 ]
@@ -176,7 +178,8 @@ def backtrack(
 ) -> int:
     """Search in order of preference; the end of the match, NO_MATCH, UNDECIDED, STOPPED (see `status`) or NEEDS_ROOM.
 
-    `steps[0]` counts down to the end of the budget. The trail of the match stays in `work`, its length in `steps[1]`.
+    `steps[0]` counts down to the end of the budget. The trail of the match, or of what is undecided, stays in
+    `work`, its length in `steps[1]`.
 
     If `steps[2]` is 0 and there is no match, it becomes the number of rows of the match that timed out, and `path` gets
     their instructions. That is the first way to ask for a row when the window has no more. A state that is not entered
@@ -200,7 +203,7 @@ def backtrack(
         kind = op[pc]
         alive = False
         if kind == o.ACCEPT:
-            _keep_trail(trail, low, width, merging, within, work)
+            keep_trail(trail, low, width, merging, within, work)
             steps[1] = trail
             return row
         if kind == o.JUMP or (kind == o.ANCHOR_START and row == head) or (kind == o.ANCHOR_END and row == tail):
@@ -208,7 +211,7 @@ def backtrack(
             continue
         if kind == o.SPLIT or kind == o.CONSUME or kind == o.KEEP or kind == o.CHECK:
             if trail == len(work.trail_pc) or choices == len(work.choice_pc):
-                _keep_trail(trail, low, width, merging, within, work)
+                keep_trail(trail, low, width, merging, within, work)
                 return o.NEEDS_ROOM
             if not _failed_before(pc, row, start, low, width, kind, merging, within, track, work):
                 work.trail_pc[trail] = pc
@@ -229,6 +232,7 @@ def backtrack(
                     and at + edges.ahead[variable] >= high
                     and (fits_window(at, start, within) if at < high else not has_closed(start, within, edges))
                 ):
+                    steps[1] = trail
                     return o.UNDECIDED
                 if at < high and fits_window(at, start, within):
                     how = conditions.kind[variable]
@@ -277,6 +281,7 @@ def backtrack(
                     steps[2] = row - start
                     read_trail(start, trail - 1, automaton, work, path)
         elif kind == o.ANCHOR_END and tail < 0 and row == high:
+            steps[1] = trail
             return o.UNDECIDED
         elif kind == o.FORGET:
             # The row is kept: what the split before it left open is not tried.
@@ -435,8 +440,8 @@ def _remembered(
 
 
 @inlined
-def _keep_trail(trail: int | np.int64, low: int, width: int, merging: Merging, within: Within, work: Work) -> None:
-    """Take back the marks of states that did not fail: those on the way to a match, or to the end of the room."""
+def keep_trail(trail: int | np.int64, low: int, width: int, merging: Merging, within: Within, work: Work) -> None:
+    """Take back the marks of states that did not fail: on the way to a match, to the end of the rows or of the room."""
     for k in range(trail):
         pc = work.trail_pc[k]
         if merging.kind[pc] == o.PURE and not within.active:

@@ -47,6 +47,54 @@ def test_a_condition_that_looks_ahead_waits_for_what_it_looks_at(
     assert running.found == local.run(clause, ROWS, SCHEMA)
 
 
+LOGINS = [{"t": t, "x": x, "k": k} for t, x, k in ((1, 7, 0), (2, 8, 0), (3, 8, 1), (4, 9, 0), (5, 7, 1), (6, 9, 1))]
+LATER = """ORDER BY t MEASURES A.t AS s, B.t AS e{more} AFTER MATCH SKIP {skip} PATTERN (A X*? B) WITHIN 100
+    DEFINE A AS k = 0, B AS k = 1 AND x = A.x"""
+
+
+@pytest.mark.parametrize(
+    ("skip", "more", "comes"),
+    [
+        # A start that still waits for its end does not hold back what begins behind it.
+        ("TO NEXT ROW", "", [[], [], [(2, 3)], [], [(1, 5)], [(4, 6)]]),
+        # It does where matches are counted, and where it may skip others.
+        ("TO NEXT ROW", ", MATCH_NUMBER() AS n", [[], [], [], [], [(1, 5), (2, 3)], [(4, 6)]]),
+        ("PAST LAST ROW", "", [[], [], [], [], [(1, 5)], []]),
+    ],
+)
+def test_a_start_waits_for_others_only_where_they_matter(
+    skip: str, more: str, comes: list[list[tuple[int, int]]]
+) -> None:
+    schema = [("t", "int"), ("x", "int"), ("k", "int")]
+    clause = LATER.format(skip=skip, more=more)
+    plan = local.plan_clause(clause, schema, watermark="t")
+    running = Stream(plan, local.table_of(plan, LOGINS, schema))
+    running.give(range(len(LOGINS)), -FAR)
+    found = []
+    for row in LOGINS:
+        before = len(running.found)
+        running.give((), row["t"] + 1)
+        found.append([(row["s"], row["e"]) for row in running.found[before:]])
+    assert found == comes
+    running.give((), FAR, final=True)
+    expected = local.run(clause, LOGINS, schema)
+    assert sorted(running.found, key=repr) == sorted(expected, key=repr)
+    assert not running.bucket.rows
+
+
+@pytest.mark.parametrize("search", ["auto", "backtrack"])
+def test_what_others_wait_for_is_no_failure(search: str) -> None:
+    """The way of an undecided search is open to later starts, too."""
+    clause = LATER.format(skip="TO NEXT ROW", more="").replace("AND x = A.x", "AND x = 9").replace("WITHIN 100", "")
+    schema = [("t", "int"), ("x", "int"), ("k", "int")]
+    plan = local.plan_clause(clause, schema, watermark="t", allow_unbounded=True, search=search)
+    running = Stream(plan, local.table_of(plan, LOGINS, schema))
+    running.give(range(len(running.rows)), -FAR)
+    for row in LOGINS:
+        running.give((), row["t"] + 1)
+    assert [(row["s"], row["e"]) for row in running.found] == [(1, 6), (2, 6), (4, 6)]
+
+
 EVENTS = [{"time": time, "type": type_} for time, type_ in ((1, "A"), (2, "C"), (8, "B"), (9, "A"))]
 
 

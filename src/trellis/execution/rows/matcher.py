@@ -9,12 +9,20 @@ import numpy as np
 import pyarrow as pa
 
 from trellis.algebra.automaton import AutomatonScan, Search, SkipSpec
-from trellis.algebra.query import SkipTo
+from trellis.algebra.query import RowsPerMatch, SkipTo
 from trellis.errors import DataError, ResourceError, TrellisError
 from trellis.execution import loading
 from trellis.execution.chunks import Chunk
 from trellis.execution.match_reader import MatchReader
-from trellis.execution.open_series import EVER, NEVER, OpenSeries, Resumed, check_resumable, rows_back
+from trellis.execution.open_series import (
+    EVER,
+    NEVER,
+    OpenSeries,
+    Resumed,
+    check_resumable,
+    remembers_matches,
+    rows_back,
+)
 from trellis.execution.pulse import pulse
 from trellis.execution.rows.in_turn import in_turn
 from trellis.execution.rows.outputs import Grown
@@ -35,6 +43,7 @@ _SKIPS = {
 }
 # Beyond this a table of ends would take more memory than the rows it speeds up.
 _TABLE_BYTES = 1 << 29
+_NOTHING: Bools = np.zeros(0, np.bool_)
 
 
 class RowMatcher(MatchReader):
@@ -52,6 +61,12 @@ class RowMatcher(MatchReader):
         self.looks_back = any(spec.previous < o.NO_CHAIN for spec in plan.aggregates)
         self.wide_sums = any(spec.kind >= o.SUM_WIDE for spec in plan.aggregates)
         self.wide = has_wide(plan.program.code)
+        # Whether what begins at a row of an open series depends on no row before it: no match skips or numbers others.
+        self.apart = (
+            plan.skip is SkipTo.NEXT_ROW
+            and plan.rows_per_match is not RowsPerMatch.ALL_WITH_UNMATCHED
+            and not (plan.timeouts or remembers_matches(plan))
+        )
         # How often a search by skipping has tested an element.
         self.tests = np.zeros(1, np.int64)
 
@@ -81,7 +96,10 @@ class RowMatcher(MatchReader):
         origins = loading.load_starts(chunk, None)._replace(begins=begun - to_series)
         edges = loading.load_edges(self.plan, chunk, series, final, horizon)
         seen = shown - to_series
-        matches = self.find(chunk, dictionary, origins, edges, seen)
+        settled = np.zeros(chunk.table.num_rows if self.apart else 0, np.bool_)
+        if self.apart and chunk.settled is not None:
+            settled[:] = chunk.settled
+        matches = self.find(chunk, dictionary, origins, edges, seen, settled)
         grown = Grown(numbers, shown - to_series, edges.undecided)
         batches = list(self.results(chunk, dictionary, matches, grown))
         count = int(matches.progress[2])
@@ -93,9 +111,8 @@ class RowMatcher(MatchReader):
         undecided, found = edges.undecided + to_series, numbers + np.bincount(given, minlength=len(base))
         needed = np.maximum(0, undecided - rows_back(self.plan))
         due = self._due(chunk, edges.undecided)
-        return Resumed(
-            batches, series._replace(first=needed, start=undecided, matches=found, shown=seen + to_series), due
-        )
+        after = series._replace(first=needed, start=undecided, matches=found, shown=seen + to_series)
+        return Resumed(batches, after, due, settled if self.apart else None)
 
     def _due(self, chunk: Chunk, undecided: Ints) -> Ints:
         """For each series, when the window of its first undecided row has closed."""
@@ -113,10 +130,12 @@ class RowMatcher(MatchReader):
         origins: Starts | None = None,
         edges: Edges | None = None,
         shown: Ints | None = None,
+        settled: Bools = _NOTHING,
     ) -> Matches:
         """The matches of a chunk, of whole series unless it is said where they begin and end.
 
-        Matches that time out before the rows `shown` are not given out; the rows are moved on.
+        Matches that time out before the rows `shown` are not given out; the rows are moved on. Nothing is searched at
+        rows that are `settled`; further ones are marked.
         """
         whole = origins is None and edges is None and self.plan.slices is None
         origins = loading.load_starts(chunk, self.plan.slices) if origins is None else origins
@@ -135,7 +154,7 @@ class RowMatcher(MatchReader):
             return self._skip(plan.skips, chunk, conditions, slots)
         shown = np.zeros(len(origins.begins), np.int64) if shown is None else shown
         matches = self._search(
-            chunk, origins, edges, conditions, program, slots, work, by_table, longest, shown, status
+            chunk, origins, edges, conditions, program, slots, work, by_table, longest, shown, settled, status
         )
         self.check(status, chunk)
         return matches if plan.slices is None else in_order(matches)
@@ -203,6 +222,7 @@ class RowMatcher(MatchReader):
         by_table: bool,
         longest: int,
         shown: Ints,
+        settled: Bools,
         status: Ints,
     ) -> Matches:
         """Search the chunk; the kernel comes back for more room where it needs it."""
@@ -242,6 +262,7 @@ class RowMatcher(MatchReader):
                 self.skip_to,
                 plan.budget,
                 shown,
+                settled,
                 matches,
                 steps,
                 status,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -14,13 +15,14 @@ from trellis.errors import UnsupportedError
 from trellis.execution.open_series import EVER, NEVER, OpenSeries
 from trellis.execution.streams.checkpoint import check_query, describe_spec
 from trellis.execution.streams.packing import pack_table, unpack_table
-from trellis.kernels.arrays import Ints
+from trellis.kernels.arrays import Bools, Ints
 
 __all__ = ["FORMAT", "Bucket"]
 
 FORMAT = 1
 """The form in which buckets are stored. A release that changes it still reads what earlier ones wrote."""
 
+_NOTHING: Bools = np.zeros(0, np.bool_)
 _NUMBERS = ("length", *OpenSeries._fields, "due")
 
 
@@ -28,7 +30,8 @@ _NUMBERS = ("length", *OpenSeries._fields, "due")
 class Bucket:
     """Series that are not settled, and rows whose turn has not come.
 
-    Series `k` has the key `keys[k]` and the next `lengths[k]` rows of `kept`, in their order. From the time `due[k]` on
+    Series `k` has the key `keys[k]` and the next `lengths[k]` rows of `kept`, in their order; what begins at those that
+    are `settled` is known. From the time `due[k]` on
     it may be settled without new rows: its window has closed then. Rows in `waiting` are not behind the watermark yet.
     """
 
@@ -37,13 +40,14 @@ class Bucket:
     lengths: Ints
     due: Ints
     kept: pa.Table
+    settled: Bools
     waiting: pa.Table
 
     @staticmethod
     def empty(schema: pa.Schema, keys: tuple[str, ...]) -> Bucket:
         """A bucket of rows with these columns that has seen none."""
         rows, none = schema.empty_table(), np.zeros(0, np.int64)
-        return Bucket(rows.select(list(keys)), OpenSeries.new(0), none, none, rows, rows)
+        return Bucket(rows.select(list(keys)), OpenSeries.new(0), none, none, rows, _NOTHING, rows)
 
     @property
     def rows(self) -> int:
@@ -67,6 +71,7 @@ class Bucket:
             np.append(self.lengths, other.lengths),
             np.append(self.due, other.due),
             pa.concat_tables([self.kept, other.kept]),
+            np.append(self.settled, other.settled),
             self.waiting,
         )
 
@@ -76,7 +81,7 @@ class Bucket:
         return None if least == NEVER else least
 
     def to_bytes(self, spec: StreamSpec) -> bytes:
-        """The bucket as bytes: a line of JSON, then the series with their numbers and keys, then rows.
+        """The bucket as bytes: a line of JSON, series with their numbers and keys, rows, and which of them are settled.
 
         Columns are stored by what they are; their names mean something in a plan only.
         """
@@ -85,6 +90,8 @@ class Bucket:
         series = pa.table([*(pa.array(column) for column in numbers), *self.keys.columns], names=names)
         rows = pa.concat_tables([self.kept, self.waiting])
         parts = [pack_table(series), pack_table(rows)]
+        if self.settled.any():
+            parts.append(pack_table(pa.table({"settled": self.settled})))
         head = {
             "format": FORMAT,
             **describe_spec(spec),
@@ -99,8 +106,8 @@ class Bucket:
         line = data.index(b"\n")
         head = json.loads(data[:line])
         _check(head, spec)
-        first = line + 1 + head["parts"][0]
-        series, rows = unpack_table(data[line + 1 : first]), unpack_table(data[first:])
+        cuts = np.cumsum([line + 1, *head["parts"]]).tolist()
+        series, rows, *more = (unpack_table(data[begin:end]) for begin, end in pairwise(cuts))
         lengths, *numbers, due = (_numbers(series, name) for name in _NUMBERS)
         stored = {text: name for name, text in head["columns"].items()}
         names = {name: stored[text] for name, text in spec.columns}
@@ -109,7 +116,8 @@ class Bucket:
         keys = keys.rename_columns([renamed[name.removeprefix("key ")] for name in keys.column_names])
         rows = rows.select(list(names.values())).rename_columns(list(names))
         kept = rows.num_rows - head["waiting"]
-        return Bucket(keys, OpenSeries(*numbers), lengths, due, rows.slice(0, kept), rows.slice(kept))
+        settled = more[0].column(0).to_numpy() if more else np.zeros(kept, np.bool_)
+        return Bucket(keys, OpenSeries(*numbers), lengths, due, rows.slice(0, kept), settled, rows.slice(kept))
 
 
 def _numbers(series: pa.Table, name: str) -> Ints:

@@ -2,7 +2,8 @@
 
 1. No row to come is before the watermark. So the rows before it are complete, and are searched in their order; the
    others wait.
-2. A search says from which row on it cannot tell yet (`OpenSeries`). These rows are kept, all others go.
+2. A search says from which row on it cannot tell yet (`OpenSeries`). These rows are kept, all others go. Of some of
+   them it may be able to tell what begins there; these are settled.
 3. A window that ends before the watermark has closed: no row to come lies in it. So a series is looked at again when
    the window of its first undecided row closes, even if it never sees another row.
 
@@ -21,7 +22,7 @@ from trellis.algebra.plan import StreamSpec
 from trellis.errors import DataError
 from trellis.execution.chunks import Chunk
 from trellis.execution.loading import is_known, sortable
-from trellis.execution.open_series import NEVER, OpenSeries, remembered, remembers_start
+from trellis.execution.open_series import NEVER, OpenSeries, Resumed, remembered, remembers_start
 from trellis.execution.streams.bucket import Bucket
 from trellis.execution.streams.checkpoint import check_types
 from trellis.execution.streams.order import number_keys, sort_rows
@@ -70,12 +71,10 @@ class StreamSearch:
         searched, rest = _split_series(bucket, touched)
         place = np.cumsum(touched) - 1
         chunk = self._in_order(searched, ready, place[owners])
-        outputs, series, due = self.matcher.resume(
-            chunk, searched.series, np.full(len(searched.lengths), final), watermark
-        )
-        matches = int((series.matches - searched.series.matches).sum())
-        kept = self._kept(searched, chunk, series, due)
-        return Stepped(outputs, rest.joined(kept).holding(waiting), late, matches)
+        resumed = self.matcher.resume(chunk, searched.series, np.full(len(searched.lengths), final), watermark)
+        matches = int((resumed.series.matches - searched.series.matches).sum())
+        kept = self._kept(searched, chunk, resumed)
+        return Stepped(resumed.batches, rest.joined(kept).holding(waiting), late, matches)
 
     def times(self, table: pa.Table) -> Ints:
         """The event times; those of rows without one lie before everything."""
@@ -106,20 +105,31 @@ class StreamSearch:
         rows = np.concatenate([np.arange(len(kept)), new + len(kept)])[np.argsort(series, kind="stable")]
         table = pa.concat_tables([bucket.kept, ready]).take(pa.array(rows)).combine_chunks()
         offsets = np.append(0, np.cumsum(np.bincount(series, minlength=len(bucket.lengths))))
-        return Chunk(table, offsets.astype(np.int64))
+        settled = np.append(bucket.settled, np.zeros(len(new), np.bool_))[rows]
+        return Chunk(table, offsets.astype(np.int64), settled=settled)
 
-    def _kept(self, bucket: Bucket, chunk: Chunk, series: OpenSeries, due: Ints) -> Bucket:
+    def _kept(self, bucket: Bucket, chunk: Chunk, resumed: Resumed) -> Bucket:
         """What is left of the series that were searched."""
+        series = resumed.series
         gone = series.first - bucket.series.first
         lengths = np.diff(chunk.offsets) - gone
         at = np.arange(chunk.table.num_rows) - np.repeat(chunk.offsets[:-1] + gone, np.diff(chunk.offsets))
         rows = chunk.table.filter(pa.array(at >= 0))
+        settled = np.zeros(len(at), np.bool_) if resumed.settled is None else resumed.settled
         alive = lengths > 0
         if self.remembers_start:
             alive[:] = True
         if self.spec.remembered is not None and self.spec.remembered.numbers:
             alive |= series.matches > 0
-        return Bucket(_some(bucket.keys, alive), series.take(alive), lengths[alive], due[alive], rows, bucket.waiting)
+        return Bucket(
+            _some(bucket.keys, alive),
+            series.take(alive),
+            lengths[alive],
+            resumed.due[alive],
+            rows,
+            settled[at >= 0],
+            bucket.waiting,
+        )
 
 
 def _some(keys: pa.Table, chosen: Bools) -> pa.Table:
@@ -149,6 +159,7 @@ def _with_series(bucket: Bucket, ready: pa.Table, owners: Ints, count: int) -> B
         np.append(bucket.lengths, none),
         np.append(bucket.due, none + NEVER),
         bucket.kept,
+        bucket.settled,
         bucket.waiting,
     )
 
@@ -163,6 +174,7 @@ def _split_series(bucket: Bucket, chosen: Bools) -> tuple[Bucket, Bucket]:
             bucket.lengths[which],
             bucket.due[which],
             bucket.kept.filter(pa.array(mine)),
+            bucket.settled[mine],
             bucket.waiting,
         )
         for which, mine in ((chosen, rows), (~chosen, ~rows))
