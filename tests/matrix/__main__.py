@@ -1,7 +1,8 @@
 """`make matrix`: the wheel, installed in a fresh environment for each version of Python and of Spark, and tried there.
 
-Each cell runs the quickstart and a hundred queries whose answers the naive definitions gave. A table says how it went;
-the exit code is 0 if every cell that ran was right, and at least one ran. `--python 3.12 --spark 4.1` choose cells.
+Each cell runs the quickstart, a stream, and a hundred queries whose answers the naive definitions gave. A table says
+how it went; the exit code is 0 if every cell that ran was right, and at least one ran. `--python 3.12 --spark 4.1`
+choose cells.
 """
 
 from __future__ import annotations

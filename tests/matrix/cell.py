@@ -1,7 +1,7 @@
 """One cell of the matrix: runs in a fresh environment, outside the checkout, with what a user installs and no more.
 
-Runs the quickstart and the hundred queries, and writes what happened as JSON: `python cell.py FOLDER`, where the
-folder holds what `__main__.py` laid there.
+Runs the quickstart, the hundred queries and a stream, and writes what happened as JSON: `python cell.py FOLDER`, where
+the folder holds what `__main__.py` laid there.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import traceback
 from pathlib import Path
 from typing import Any
 
+STORES = "org.apache.spark.sql.execution.streaming.state"
 ORDER = ["time", "id"]  # of events: those of one time in the order of id
 
 
@@ -34,6 +35,7 @@ def main(folder: Path) -> int:
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.shuffle.partitions": "2",
         "spark.sql.session.timeZone": "UTC",
+        "spark.sql.streaming.stateStore.providerClass": f"{STORES}.RocksDBStateStoreProvider",
     }
     builder = SparkSession.builder.master("local[2]")
     for name, value in settings.items():
@@ -48,6 +50,7 @@ def main(folder: Path) -> int:
     failed += run_queries(spark, queries[1:])
     every = time.monotonic() - started
     failed += run_quickstart(spark, folder)
+    failed += run_stream(spark, folder)
     report = {
         "python": platform.python_version(),
         "spark": pyspark.__version__,
@@ -119,6 +122,37 @@ def run_quickstart(spark: Any, folder: Path) -> list[str]:
         assert run_page("quickstart.md", text, {"__name__": "__main__", "spark": spark}) > 10
     except Exception:
         return [f"the quickstart\n{traceback.format_exc()}"]
+    return []
+
+
+DIPS = """SELECT * FROM {prices} MATCH_RECOGNIZE (
+    PARTITION BY symbol ORDER BY at MEASURES A.x AS high, last(DOWN.x) AS low
+    PATTERN (A DOWN+ UP) WITHIN INTERVAL '1' HOUR
+    DEFINE DOWN AS x < prev(x), UP AS x > prev(x))"""
+
+
+def run_stream(spark: Any, folder: Path) -> list[str]:
+    """What went wrong with a query on a stream of two files, whose answer is that of a table of both."""
+    import trellis as tr
+
+    home = folder / "prices"
+    home.mkdir()
+    for number, prices in enumerate(((9, 7, 5), (6, 8, 3, 4))):
+        rows = [
+            {"symbol": "a", "at": f"2024-05-01T12:{10 * number + at:02}:00Z", "x": x} for at, x in enumerate(prices)
+        ]
+        (home / f"{number}.json").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    schema = "symbol string, at timestamp, x int"
+    try:
+        live = spark.readStream.schema(schema).option("maxFilesPerTrigger", 1).json(str(home))
+        found = tr.sql(DIPS, prices=live.withWatermark("at", "1 second"))
+        sink = found.writeStream.format("memory").queryName("dips").option("checkpointLocation", str(folder / "stream"))
+        sink.trigger(availableNow=True).start().awaitTermination()
+        rows = sorted(map(tuple, spark.table("dips").collect()))
+        # The last row is at the watermark at most, so it is not complete.
+        assert rows == [("a", 9, 5)], rows
+    except Exception:
+        return [f"a stream\n{traceback.format_exc()}"]
     return []
 
 

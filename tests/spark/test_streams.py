@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
@@ -276,6 +277,14 @@ def test_a_session_without_timers_and_a_stream_without_a_watermark(spark: SparkS
         trellis.sql(DIPS, t=rows)
     with pytest.raises(UnsupportedError, match=_PROVIDER):
         trellis.sql(DIPS, t=rows.withWatermark("at", "1 second"))
+
+
+def test_spark_without_its_messages(feed: Feed, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "pyspark.sql.streaming.proto.StateMessage_pb2", raising=False)
+    monkeypatch.setitem(sys.modules, "google.protobuf", None)
+    with pytest.raises(UnsupportedError, match=r"google\.protobuf") as caught:
+        trellis.sql(DIPS, t=feed.stream())
+    assert "pip install 'protobuf" in str(caught.value)
 
 
 def test_explain(feed: Feed) -> None:

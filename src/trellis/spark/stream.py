@@ -6,6 +6,7 @@ and a row that it sees is the rows of a bucket in one value (trellis.execution.s
 
 from __future__ import annotations
 
+from importlib import import_module
 from uuid import uuid4
 
 from pyspark.sql import DataFrame
@@ -49,6 +50,7 @@ def match_stream(plan: Plan, frame: DataFrame, session: Session, task: MatchTask
     from trellis.spark.bucket_steps import COUNTS, FOUND
 
     _check_store(session)
+    _check_messages()
     names = [name for name, _ in spec.columns]
     rows = project_input(plan, frame, session).select(*names, *([LATE] if spec.late == "column" else []))
     keys = [F.col(name) for name in plan.scan.keys]
@@ -61,6 +63,17 @@ def match_stream(plan: Plan, frame: DataFrame, session: Session, task: MatchTask
     # An empty DataFrame tells how Spark writes these types for Arrow.
     types = session.spark.createDataFrame([], outputs).toArrow().schema
     return counted.where(F.col(ROWS).isNotNull()).select(ROWS).mapInArrow(Unpack(types), outputs)
+
+
+def _check_messages() -> None:
+    """Spark talks to functions with state in messages. Where it cannot, workers end without a word of why."""
+    try:
+        import_module("pyspark.sql.streaming.proto.StateMessage_pb2")
+    except Exception as problem:  # the package is missing, or refuses what PySpark was made with
+        raise UnsupportedError(
+            f"Spark's functions with state do not work here: {problem}",
+            cure="Install a version of protobuf that this PySpark can use: pip install 'protobuf>=6.33,<7'.",
+        ) from problem
 
 
 def _check_store(session: Session) -> None:
