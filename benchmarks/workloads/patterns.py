@@ -19,6 +19,9 @@ _MARGINS = (-0.2, -0.1, -0.05, -0.03, -0.02, -0.01, 0.0, 0.01, 0.02, 0.03, 0.05,
 """By how much, in dollars, one difference must be larger than another at least."""
 
 
+_TRIES = 100_000
+
+
 @dataclass(frozen=True, slots=True)
 class Condition:
     """A column of the event of one variable, compared with the same column of another."""
@@ -105,10 +108,12 @@ def draw_patterns(stream: Stream, recipe: Recipe, seed: int) -> Iterator[Made]:
         # What kind it is stays as it is drawn, though kinds are not left out equally often.
         chance = 1.0 if recipe.plain else random.random()
         kind = "absent" if chance < 0.1 else "repeated" if chance < 0.2 else ""
-        while True:
+        for _ in range(_TRIES):
             made = _pattern(f"p{number}", stream, recipe, kind, popular, weights, random)
             if expected_matches(stream, made) <= recipe.most_matches * stream.minutes:
                 break
+        else:
+            raise SystemExit(f"All patterns match too often in windows of {recipe.within[1]:,} {recipe.within[0]}.")
         yield made
         number += 1
 

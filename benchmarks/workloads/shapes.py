@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from benchmarks.options import is_quick
 from benchmarks.pages import table
 from benchmarks.sections import Section
 from benchmarks.timing import say
@@ -18,6 +19,8 @@ _STREAMS = ("stock", "traffic")
 _PARTS = (3, 4, 5, 6, 7, 8)
 _MINUTES = (5, 10, 15, 20)
 _EVENTS = {"stock": (2_000, 4_000, 6_000), "traffic": (300, 600, 900)}
+# Of streams with some hundred events.
+_QUICK_EVENTS = (20, 40)
 _LIMITS = (0.1, 0.5, 1.0, 2.0, 5.0)
 _PLANS = (*RIVALS, *SEARCHES)
 
@@ -31,7 +34,7 @@ def shapes(bench: Bench) -> Section:
         bodies += [f"**{name}**: the average size of a pattern.", _table("types", sized)]
         drawn += [(size, f"{name}, {plan}", gains.median(plan)) for size, gains in sized.items() for plan in SEARCHES]
         bodies += [f"**{name}**: the time limit of planning, in seconds.", _limits(bench, name, usual)]
-        for unit, points in (("minutes", _MINUTES), ("events", _EVENTS[name])):
+        for unit, points in (("minutes", _MINUTES), ("events", _QUICK_EVENTS if is_quick() else _EVENTS[name])):
             windows = _points(
                 bench,
                 name,
