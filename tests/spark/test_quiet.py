@@ -22,7 +22,12 @@ from pyspark.sql import SparkSession
 import trellis as tr
 
 builder = SparkSession.builder
-spark = (builder.remote("local[1]") if sys.argv[1] == "connect" else builder.master("local[1]")).getOrCreate()
+if sys.argv[1] == "connect":
+    # The log of a server is elsewhere, but for one that runs beside its client.
+    builder = builder.remote("local[1]").config("spark.log.level", "OFF")
+else:
+    builder = builder.master("local[1]")
+spark = builder.getOrCreate()
 spark.range(3).createOrReplaceTempView("numbers")
 print("=== Trellis", file=sys.stderr, flush=True)
 for text in (
