@@ -67,7 +67,7 @@ class Studio:
         """Type a letter, and wait for its error: seconds until it is seen, and until the server had answered."""
         self.page.evaluate("at => { query.focus(); query.setSelectionRange(at, at); }", after)
         self.page.keyboard.press("x")
-        self.page.wait_for_function("clock.shown > 0")
+        self.page.wait_for_function("() => clock.shown > 0")
         times: dict[str, Any] = self.page.evaluate("clock")
         asked = times["begun"]["api/check"] - times["pressed"]
         return _seconds(

@@ -47,7 +47,7 @@ def running(bench: Bench) -> Section:
             studio.write(asked.text)
             if asked.name.startswith("events"):
                 studio.page.select_option("#events", "ticks")
-                studio.page.wait_for_function("document.querySelector('#events').value === 'ticks'")
+                studio.page.wait_for_function("() => document.querySelector('#events').value === 'ticks'")
             first = studio.run()["seen"]
             took = [studio.run() for _ in range(1 + bench.repeats)][1:]
             seen = [one["seen"] for one in took]

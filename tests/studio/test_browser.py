@@ -13,6 +13,7 @@ import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -35,7 +36,14 @@ QUERY = """SELECT * FROM ticks MATCH_RECOGNIZE (
     PATTERN (A DOWN{2,})
     DEFINE DOWN AS price < prev(price)
 )"""
+PRICES = {f"s{p}": [(day * 7 + p) % 11 for day in range(60)] for p in range(4)}
 FAILING = QUERY.replace("price < prev(price)", f"price < prev(price) AND raise_error('{SECRET}') IS NULL")
+
+
+def falls(prices: list[int]) -> int:
+    """How often a price falls twice or more in a row."""
+    down = "".join("d" if one > other else " " for one, other in pairwise(prices))
+    return sum(len(run) > 1 for run in down.split())
 
 
 @dataclass
@@ -59,7 +67,7 @@ def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Started]:
 
     require_java()
     folder = tmp_path_factory.mktemp("studio")
-    lines = [f"s{p},{day},{(day * 7 + p) % 11}" for p in range(4) for day in range(60)]
+    lines = [f"{symbol},{day},{price}" for symbol, prices in PRICES.items() for day, price in enumerate(prices)]
     (folder / "ticks.csv").write_text("\n".join(["symbol,day,price", *lines]) + "\n")
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), os.environ.get("PYTHONPATH", "")])}
     command = [sys.executable, "-m", "trellis.cli", "studio", "--table", f"ticks={folder / 'ticks.csv'}"]
@@ -178,10 +186,12 @@ def test_a_query_runs_on_a_sample_and_then_on_all_rows(browser: Browser, started
         assert pixels(page) > 2_000
         page.click("[data-tab=table]")
         assert page.locator("#table tbody tr").count() == sampled
+        symbols = {row.split()[0] for row in page.locator("#table tbody tr").all_inner_texts()}
+        assert len(symbols) == 2 and sampled == sum(falls(PRICES[symbol]) for symbol in symbols)
         assert page.inner_text("#table thead").split() == ["symbol", "start", "falls"]
         assert run(page, "Control+Shift+Enter") == "done"
         assert "all 240 rows of ticks" in page.inner_text("#told")
-        assert int(page.inner_text("#rows")) == 2 * sampled
+        assert int(page.inner_text("#rows")) == sum(map(falls, PRICES.values()))
         page.click("[data-tab=explain]")
         page.wait_for_selector("#explain .counts")
         assert "240\nrows in" in page.inner_text("#explain .counts")
@@ -230,7 +240,7 @@ def test_the_query_stays_in_the_address_and_events_choose_their_columns(browser:
         write(page, "PATTERN SEQ(view v, cart c) WHERE skip_till_next_match { [session] } WITHIN 1 hour")
         assert page.is_visible("#event-options")
         page.select_option("#events", "visits")
-        page.wait_for_function("document.querySelector('#type').value === 'event'")
+        page.wait_for_function("() => document.querySelector('#type').value === 'event'")
         assert page.is_hidden("#problem")
         assert run(page) == "done"
         page.wait_for_selector("#picture canvas")
@@ -258,6 +268,7 @@ def test_ctrl_c_ends_it_cleanly(started: Started) -> None:
         connection.request("GET", f"/{token}/api/state")
         body = connection.getresponse().read()
         time.sleep(0.2)
+    connection.close()
     assert b'"ready":true' in body
     started.process.send_signal(signal.SIGINT)
     assert started.process.wait(60) == 0
