@@ -142,6 +142,8 @@ def run_stream(spark: Any, folder: Path) -> list[str]:
             {"symbol": "a", "at": f"2024-05-01T12:{10 * number + at:02}:00Z", "x": x} for at, x in enumerate(prices)
         ]
         (home / f"{number}.json").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+        # Spark reads files of one second in any order.
+        os.utime(home / f"{number}.json", (1_000_000 + number, 1_000_000 + number))
     schema = "symbol string, at timestamp, x int"
     try:
         live = spark.readStream.schema(schema).option("maxFilesPerTrigger", 1).json(str(home))
