@@ -60,6 +60,8 @@ class OpenSeries(NamedTuple):
     - Patterns of rows and segments: the search goes on at `start`: whether a match starts there is undecided. Rows
       before `shown` belong to a match, or are known to belong to none (WITH UNMATCHED ROWS has shown them). Where
       timed-out matches are wanted, those that start before `shown` are not given out: they overlap an earlier one.
+    - Patterns of segments whose matches do not depend on each other: those whose last row, with the rows behind it that
+      count, is before `shown` were given out.
     - Event patterns: matches that end before the row `shown` were given out. The search goes on there: whether a match
       ends there is undecided. It is led there again by the rows from `start` on; those between `first` and `start`
       tell what is absent before a match.

@@ -82,6 +82,34 @@ def test_a_start_waits_for_others_only_where_they_matter(
     assert not running.bucket.rows
 
 
+@pytest.mark.parametrize(
+    ("more", "comes"),
+    [
+        # Segments wait for their own rows only: not for the other rows of the window, nor for other segments.
+        ("", [[], [], [(2, 3)], [(1, 4), (3, 4)], []]),
+        # Where they are counted or skip others, all that begin with a row come when its window is full.
+        (", MATCH_NUMBER() AS n", [[], [], [], [(1, 4)], [(2, 3)]]),
+        ("AFTER MATCH SKIP TO NEXT ROW", [[], [], [], [(1, 4)], [(2, 3)]]),
+    ],
+)
+def test_segments_come_with_their_last_row(more: str, comes: list[list[tuple[int, int]]]) -> None:
+    schema = [("t", "int"), ("x", "int")]
+    rows = [{"t": t, "x": x} for t, x in ((1, 5), (2, 4), (3, 5), (4, 6), (5, 0))]
+    clause = f"ORDER BY t MEASURES first(t) AS s, last(t) AS e {more} PATTERN (RISE) "
+    clause += "DEFINE SEGMENT RISE AS window(2, 4) AND last(x) - first(x) = 1"
+    plan = local.plan_clause(clause, schema, watermark="t")
+    running = Stream(plan, local.table_of(plan, rows, schema))
+    running.give(range(len(rows)), -FAR)
+    found = []
+    for row in rows:
+        before = len(running.found)
+        running.give((), row["t"] + 1)
+        found.append([(row["s"], row["e"]) for row in running.found[before:]])
+    assert found == comes
+    running.give((), FAR, final=True)
+    assert sorted(running.found, key=repr) == sorted(local.run(clause, rows, schema), key=repr)
+
+
 @pytest.mark.parametrize("search", ["auto", "backtrack"])
 def test_what_others_wait_for_is_no_failure(search: str) -> None:
     """The way of an undecided search is open to later starts, too."""

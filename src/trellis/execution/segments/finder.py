@@ -47,6 +47,25 @@ class SegmentMatches:
     following: Ints
 
 
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """Segments that start at some rows, and end, for each of these, at some row from `ends[0]` to `ends[1]`."""
+
+    starts: Bools
+    ends: tuple[Ints, Ints] | None = None
+
+    def of(self, space: Space, base: int) -> Space:
+        """That part of the space of all segments of the rows from `base` on."""
+        mine = self.starts[space.anchors + base]
+        anchors, low, high = space.anchors[mine], space.low[mine], space.high[mine]
+        if self.ends is not None:
+            low = np.maximum(low, self.ends[0][anchors + base] - base)
+            high = np.minimum(high, self.ends[1][anchors + base] - base)
+            there = low <= high
+            anchors, low, high = anchors[there], low[there], high[there]
+        return Space("start", anchors, low, high)
+
+
 @dataclass(slots=True)
 class Finder:
     """Finds the matches of a plan, chunk after chunk. The tree is chosen with the first chunk, and kept."""
@@ -81,6 +100,7 @@ class Finder:
         slots: Slots,
         program: Program,
         begins: Ints,
+        shown: Ints | None,
         is_open: Bools,
         horizon: int,
         name: Callable[[int], str],
@@ -90,6 +110,10 @@ class Finder:
         Also, for each series, the row from which it is undecided: no window from an earlier row reaches the end of the
         rows, nor do the rows behind that which count, and AFTER MATCH SKIP leads to no earlier one. And when the window
         of that row has closed.
+
+        Where all matches are wanted, each is known when its rows are there, and those behind it that count. With
+        `shown` these come at once, without those that were known when there were no rows from there on; else they come
+        with their windows.
         """
         rows = self.rows(offsets, slots, name)
         deadlines = self._deadlines(rows)
@@ -98,7 +122,13 @@ class Finder:
         undecided = np.maximum(undecided, begins)
         every = np.arange(rows.count)
         series = np.repeat(np.arange(len(begins)), np.diff(offsets))
-        found = self._search(rows, program, (every >= begins[series]) & (every < undecided[series]))
+        starts = every >= begins[series]
+        if shown is None:
+            found = self._search(rows, program, _Part(starts & (every < undecided[series])))
+        else:
+            after = rows_after(self.plan)
+            ends = (shown - after)[series], (offsets[1:] - 1 - np.where(is_open, after, 0))[series]
+            found = self._search(rows, program, _Part(starts, ends))
         matches = self._finish(rows, found, None)
         if self.plan.wanted is Wanted.PREFERRED:
             np.maximum.at(undecided, series[matches.starts], matches.following)
@@ -133,8 +163,8 @@ class Finder:
         complete = np.append(0, np.cumsum((last + rows_after(self.plan) < rows.stop) | closed))
         return rows.offsets[:-1] + np.diff(complete[rows.offsets])
 
-    def _search(self, rows: Rows, program: Program, wanted: Bools | None) -> Segments:
-        """All segments, or those that start at wanted rows."""
+    def _search(self, rows: Rows, program: Program, wanted: _Part | None) -> Segments:
+        """All segments, or those that are wanted."""
         found: list[Segments] = []
         spent = 0
         for part, space, base in self._slices(rows, wanted):
@@ -163,21 +193,21 @@ class Finder:
         bounds = [node.window.most for node in walk_all(self.plan.tree)]
         return min([longest, max(longest if most is None else most for most in bounds)])
 
-    def _slices(self, rows: Rows, wanted: Bools | None) -> Iterator[tuple[Rows, Space | None, int]]:
+    def _slices(self, rows: Rows, wanted: _Part | None) -> Iterator[tuple[Rows, Space | None, int]]:
         """The chunk in pieces, where it is long and segments are short, each with the rows that its segments need."""
         last = self._last_rows(rows)
         if rows.count <= 2 * _MOST_ROWS or last is None:
-            yield rows, (None if wanted is None else _starting(full_space(rows), wanted)), 0
+            yield rows, (None if wanted is None else wanted.of(full_space(rows), 0)), 0
             return
         for first in range(0, rows.count, _MOST_ROWS):
             stop = min(first + _MOST_ROWS, rows.count)
             low = max(int(rows.first[first]), first - self.plan.reach)
             high = min(int(rows.stop[stop - 1]), int(last[first:stop].max()) + 1 + self.plan.reach)
             part = _part_of(rows, low, high)
-            mine = np.zeros(high - low, np.bool_)
-            mine[first - low : stop - low] = True if wanted is None else wanted[first:stop]
-            every = full_space(part)
-            yield part, (None if mine[every.anchors].all() else _starting(every, mine)), low
+            mine = np.zeros(rows.count, np.bool_)
+            mine[first:stop] = True if wanted is None else wanted.starts[first:stop]
+            every, here = full_space(part), _Part(mine, None if wanted is None else wanted.ends)
+            yield part, (None if here.ends is None and mine[low:high].all() else here.of(every, low)), low
 
     def _last_rows(self, rows: Rows) -> Ints | None:
         """The last row that a segment from each row may reach; None if nothing bounds it well."""
@@ -248,12 +278,6 @@ class Finder:
         starts, ends = found.pairs() if boundary.variable is None else found.bindings[boundary.variable]
         rows = starts if boundary.at_start else ends
         return -rows if boundary.latest else rows
-
-
-def _starting(space: Space, wanted: Bools) -> Space:
-    """The part of a space whose segments start at wanted rows."""
-    mine = wanted[space.anchors]
-    return Space("start", space.anchors[mine], space.low[mine], space.high[mine])
 
 
 def _part_of(rows: Rows, low: int, high: int) -> Rows:

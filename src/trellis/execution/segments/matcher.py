@@ -9,12 +9,12 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
-from trellis.algebra.query import RowsPerMatch
+from trellis.algebra.query import RowsPerMatch, Wanted
 from trellis.algebra.scan import First, Gather, Label, ListAggregate, Mark, Number, Output, Present, Value
 from trellis.algebra.segments import WHOLE_MATCH, SegmentScan
 from trellis.execution import loading
 from trellis.execution.chunks import Chunk
-from trellis.execution.open_series import EVER, NEVER, OpenSeries, Resumed, rows_before
+from trellis.execution.open_series import EVER, NEVER, OpenSeries, Resumed, remembers_matches, rows_before
 from trellis.execution.rows.outputs import take_rows
 from trellis.execution.segments.conditions import row_of
 from trellis.execution.segments.finder import Choose, Finder, SegmentMatches
@@ -36,6 +36,8 @@ class SegmentMatcher:
     def __init__(self, plan: SegmentScan, users: Mapping[str, UserFunction], choose: Choose) -> None:
         self.plan, self.users = plan, users
         self.finder = Finder(plan, choose, users)
+        # Whether a match depends on no other: none is skipped, and none is counted.
+        self.apart = plan.wanted is Wanted.ALL and not remembers_matches(plan)
         self._texts = [text for _, text in plan.program.strings]
         self._coded = list(dict.fromkeys(source.column for source in plan.slots if source.held == "code"))
 
@@ -56,10 +58,11 @@ class SegmentMatcher:
         """The output rows that are decided, and where the search through each series stands then.
 
         Of each series the chunk holds the rows from `first` on; if `final`, there will be no more. Rows to come have no
-        smaller time than `horizon`. Where no window bounds the matches, none is decided before.
+        smaller time than `horizon`. Where no window bounds the matches, and they depend on each other, none is decided
+        before.
         """
         assert self.plan.slices is None, "a slice is no series"
-        base, begun, numbers, *_ = series
+        base, begun, numbers, shown, _ = series
         if chunk.table.num_rows == 0:
             return Resumed([], series, np.full(len(base), NEVER))
         to_series = base - chunk.offsets[:-1]
@@ -71,6 +74,7 @@ class SegmentMatcher:
             slots,
             self.program(dictionary),
             begun - to_series,
+            shown - to_series if self.apart else None,
             ~final,
             horizon,
             lambda row: chunk.where(row, self.plan),
@@ -80,13 +84,13 @@ class SegmentMatcher:
         cuts = range(0, len(matches.starts), _BATCH)
         batches = [self._write(chunk, rows, _cut(matches, first, first + _BATCH)) for first in cuts]
         start, found = undecided + to_series, numbers + np.bincount(owners, minlength=len(base))
-        return Resumed(
-            batches,
-            series._replace(
-                first=np.maximum(0, start - rows_before(self.plan)), start=start, matches=found, shown=start
-            ),
-            due,
+        after = series._replace(
+            first=np.maximum(0, start - rows_before(self.plan)),
+            start=start,
+            matches=found,
+            shown=chunk.offsets[1:] + to_series if self.apart else start,
         )
+        return Resumed(batches, after, due)
 
     def _warn(self, chunk: Chunk) -> None:
         """Say how large the search is before it starts, where it is very large."""
