@@ -24,8 +24,10 @@ def test_what_few_chunks_need_is_given_back(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(nodes, "_KEPT_CELLS", 1 << 20)
     pool = nodes.Pool(4)
     pool.grow(1 << 17)
-    pool.shrink()
+    pool.shrink(0)
     assert len(pool.rows) == 1 << 17
     pool.grow(1 << 18)
-    pool.shrink()
+    pool.shrink(1 << 17)
+    assert len(pool.rows) == 1 << 18
+    pool.shrink(1 << 15)
     assert len(pool.rows) < 1 << 17

@@ -141,7 +141,7 @@ class WorkloadMatcher(MatchReader):
             if given is not None:
                 yield given
             begin = end
-        self.pool.shrink()
+        self.pool.shrink(search.most)
 
     def _too_many(self, row: int, chunk: Chunk) -> TrellisError:
         return ResourceError(
@@ -161,12 +161,13 @@ class WorkloadMatcher(MatchReader):
 
 
 class _Search:
-    """The search through one chunk. `steps` are those so far."""
+    """The search through one chunk. `steps` are those so far, `most` the most instances of a stretch."""
 
     def __init__(self, matcher: WorkloadMatcher, chunk: Chunk) -> None:
         self.matcher, self.chunk, self.plan = matcher, chunk, matcher.plan
         self.loaded = LoadedChunk(matcher, matcher.plan, chunk)
         self.status, self.steps = self.loaded.status, np.zeros(1, np.int64)
+        self.most = 0
         self.growing: Growing | None = None
         self.waiting = _waiting(self.plan, self.loaded)
 
@@ -174,6 +175,7 @@ class _Search:
         """The matches that begin in a stretch of rows; their source is their pattern."""
         matcher, running, loaded = self.matcher, self.matcher.running, self.loaded
         begins = self._instances(begin, int(loaded.all_windows.until[:, begin:end].max()))
+        self.most = max(self.most, int(begins[-1]))
         found = [self._plain(begins, end)]
         for number, made in matcher.roots.items():
             root = running.scan.roots[number]

@@ -19,6 +19,7 @@ _LEAST_ROOM = 1 << 14
 _MOST_CELLS = 1 << 28
 """So much room instances have at most: a gigabyte."""
 _KEPT_CELLS = 1 << 25
+_SPARE = 4
 
 
 class TooManyError(Exception):
@@ -48,9 +49,9 @@ class Pool:
         self._make(min(most, max(2 * len(before), needed)), width)
         self.rows[: len(before)] = before
 
-    def shrink(self) -> None:
-        """Give back what only a few chunks need."""
-        if self.rows.size > _KEPT_CELLS:
+    def shrink(self, used: int) -> None:
+        """Give back what few chunks need, when one has used much less: those that follow are probably alike."""
+        if self.rows.size > _KEPT_CELLS and _SPARE * used < len(self.rows):
             self._make(_LEAST_ROOM, self.rows.shape[1])
 
 
