@@ -85,7 +85,7 @@ class Studio:
         outcome = self.page.evaluate("document.body.dataset.outcome")
         if outcome != "done":
             raise SystemExit(f"The query {outcome}: {self.page.inner_text('#told')}")
-        times: dict[str, Any] = self.page.evaluate("({ ...clock, ...document.body.dataset })")
+        times: dict[str, Any] = self.page.evaluate("({ ...document.body.dataset, ...clock })")
         return {
             **_seconds(seen=times["drawn"] - times["pressed"]),
             "rows": float(times["rowsSeconds"]),
