@@ -14,6 +14,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming import StreamingQuery
 
 import trellis
+from some import some
 from trellis.errors import BindingError, UnsupportedError
 
 pytestmark = pytest.mark.streaming
@@ -151,7 +152,7 @@ def test_another_query_is_refused_and_other_measures_are_not(feed: Feed) -> None
     assert [(row["high"], row["x"]) for row in feed.found()] == [(8.0, 9.0)]
 
 
-@pytest.mark.parametrize("late", ["drop", "column", "error"])
+@pytest.mark.parametrize("late", some(["column", "drop", "error"]))
 def test_late_rows(feed: Feed, late: str) -> None:
     query = feed.start(trellis.sql(DIPS, t=feed.stream(), hints={"late": late}))
     feed.give((1, 0, 9.0), (1, 30, 7.0), (1, 35, 8.0))
@@ -173,6 +174,7 @@ def test_late_rows(feed: Feed, late: str) -> None:
         assert (row.k, row.x) == (1, 0.0)
 
 
+@pytest.mark.thorough  # docs/streaming.md has one, too
 def test_a_pattern_in_python(feed: Feed) -> None:
     """Match numbers are counted for as long as the stream goes on."""
     pairs = trellis.pattern("A B").define(B="x > A.x").measures(n="match_number()", a="A.x").within("1 hour")
@@ -205,6 +207,7 @@ def test_an_absence_is_known_when_the_window_closes(feed: Feed) -> None:
     assert sorted(row["unpaid"] for row in feed.found()) == [1, 3, 4]
 
 
+@pytest.mark.thorough
 def test_what_times_out_is_known_when_the_window_closes(feed: Feed) -> None:
     """Once for each order, also of customers of whom nothing is heard any more."""
     text = """PATTERN SEQ(Order o, Payment p)

@@ -73,7 +73,8 @@ def match_all(
         itself as it is written, `"sharing"` shares what is written alike, `"reordering"` finds each by its best plan,
         `"redundancy"` and `"merging"` are two ways to share that others have published.
     time_limit : float
-        For how many seconds to search for a plan, at most.
+        For how many seconds to search for a plan, at most. It ends earlier where nothing better turns up, as with few
+        patterns.
     seed : int
         The search for a plan is random; another seed may find another plan, but the same matches.
     sample : DataFrame, optional

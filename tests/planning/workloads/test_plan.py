@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import isclose
+
 import pytest
 
 from planning.workloads.made import clauses, random_statistics, random_workload, sequences
@@ -121,3 +123,11 @@ def test_what_looks_alike_is_not_shared() -> None:
 def test_an_unknown_strategy() -> None:
     with pytest.raises(BindingError, match="There is no strategy greedy"):
         plan_workload(sequences("AB"), WorkloadStatistics(), SearchOptions("greedy"))
+
+
+@pytest.mark.parametrize("strategy", ["annealing", "tabu"])
+def test_a_search_that_finds_nothing_better_ends(strategy: str) -> None:
+    made = random_workload(1, 4, "ABC")
+    one = plan_workload(made, random_statistics(1, made), SearchOptions(strategy, seconds=600.0))
+    other = plan_workload(made, random_statistics(1, made), SearchOptions(strategy, seconds=600.0, seed=7))
+    assert isclose(one.cost, other.cost, rel_tol=1e-9)

@@ -2,7 +2,8 @@
 
 Both begin with the best plans of the single clauses. First each clause in turn is planned anew, as is best given all
 others, until that changes nothing: a few rounds that find most of what there is to find. Then the search goes on from
-there, and the best plan that was seen is given. The same seed and the same number of steps give the same plan.
+there, and the best plan that was seen is given. It ends when its time is over, or after many steps that found nothing
+better: of few patterns there are not many plans. The same seed and the same number of steps give the same plan.
 """
 
 from __future__ import annotations
@@ -27,6 +28,8 @@ _TABU_NEIGHBOURS = 100
 # A threshold that is this share of the cost accepts nothing that is worth mentioning.
 _FROZEN = 1e-7
 _RECOUNT = 512
+# The search has so much patience with steps that find nothing better, and so much more for each clause.
+_PATIENCE, _MORE_PATIENCE = 1000, 250
 
 
 @dataclass(slots=True)
@@ -107,8 +110,8 @@ def anneal(moves: Moves, shapes: list[Shape], found: Found, budget: Budget, rand
     """Simulated annealing: a worse neighbour is taken with the probability exp(-difference / threshold)."""
     plan = moves.plan
     threshold = first_threshold = _first_threshold(moves, found, budget, len(shapes))
-    since = 0
-    while budget.step():
+    since, improved, patience = 0, budget.taken, _PATIENCE + _MORE_PATIENCE * len(shapes)
+    while budget.taken - improved < patience and budget.step():
         before = plan.total
         moves.draw()
         difference = plan.total - before
@@ -116,7 +119,7 @@ def anneal(moves: Moves, shapes: list[Shape], found: Found, budget: Budget, rand
         since += 1
         if difference <= 0.0 or (threshold > 0.0 and random.random() < exp(-difference / threshold)):
             if found.offer(plan, budget):
-                since = 0
+                since, improved = 0, budget.taken
         else:
             moves.undo()
         if budget.taken % _RECOUNT == 0:
@@ -147,13 +150,15 @@ def tabu(moves: Moves, shapes: list[Shape], found: Found, budget: Budget, random
     """Tabu search: of some neighbours the cheapest one that was not visited before, even if it is worse."""
     plan = moves.plan
     visited: dict[int, None] = {plan.signature: None}
-    while True:
+    improved, patience = budget.taken, _PATIENCE + _MORE_PATIENCE * len(shapes)
+    while budget.taken - improved < patience:
         best, least = None, inf
         for _ in range(_TABU_NEIGHBOURS):
             if not budget.step():
                 return
             move = moves.draw()
-            found.offer(plan, budget)
+            if found.offer(plan, budget):
+                improved = budget.taken
             if plan.total < least and plan.signature not in visited:
                 best, least = move, plan.total
             moves.undo()
